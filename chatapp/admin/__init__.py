@@ -1,0 +1,1 @@
+"""Where an operator sets things up: endpoints, models, settings, the list of compactions."""

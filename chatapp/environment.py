@@ -1,0 +1,73 @@
+"""What the environment says, read once; a value that can't be right is kept here for the system checks to name."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One value that can't be right: its name, what is wrong with it, and what would be right."""
+
+    name: str
+    problem: str
+    hint: str
+
+
+@dataclass(slots=True)
+class Environment:
+    """Typed readings of environment variables; complaints are collected, defaults stand in for bad values."""
+
+    values: dict[str, str]
+    complaints: list[Complaint] = field(default_factory=list)
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.values.get(name, "").strip() or default
+
+    def number(self, name: str, default: int, *, least: int, most: int) -> int:
+        raw = self.text(name)
+        if not raw:
+            return default
+        try:
+            value = int(raw)
+        except ValueError:
+            value = None
+        if value is None or not least <= value <= most:
+            self.complain(name, f"is “{raw}”, which is not a whole number from {least} to {most}", f"Leave it out for {default}.")
+            return default
+        return value
+
+    def switch(self, name: str, *, default: bool) -> bool:
+        raw = self.text(name).lower()
+        if raw in {"", "1", "true", "yes", "on", "0", "false", "no", "off"}:
+            return raw in {"1", "true", "yes", "on"} if raw else default
+        self.complain(name, f"is “{raw}”, which is neither yes nor no", "Use 1 or 0.")
+        return default
+
+    def words(self, name: str) -> list[str]:
+        return [word.strip() for word in self.text(name).split(",") if word.strip()]
+
+    def complain(self, name: str, problem: str, hint: str) -> None:
+        self.complaints.append(Complaint(name, problem, hint))
+
+
+def read_environment() -> Environment:
+    return Environment(dict(os.environ))
+
+
+def read_or_make_secret(path: Path) -> str:
+    """The installation's secret, made once with mode 0600; outside the repository's history (data/ is ignored)."""
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    secret = secrets.token_urlsafe(50)
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
+            new.write(secret)
+    except FileExistsError:  # another process was first
+        return path.read_text().strip()
+    return secret

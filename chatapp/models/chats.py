@@ -1,0 +1,86 @@
+"""One conversation of one person, and the record that stands for its archived messages."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+
+class ChatQuerySet(models.QuerySet["Chat"]):
+    def for_user(self, user: AbstractBaseUser | AnonymousUser) -> ChatQuerySet:
+        """The only door to a chat, in views, sockets and commands: a stranger's id answers like a random one."""
+        return self.filter(owner_id=user.pk) if user.is_authenticated else self.none()
+
+    def newest_first(self) -> ChatQuerySet:
+        return self.order_by("-touched_at", "-created_at")
+
+    def for_list(self) -> ChatQuerySet:
+        """What a list of chats shows; never a message's text or a summary."""
+        return self.only("id", "title", "touched_at", "owner_id")
+
+
+class Chat(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chats")
+    title = models.CharField(max_length=200, blank=True)
+    titled_by_hand = models.BooleanField(default=False)
+    model = models.ForeignKey("LanguageModel", null=True, blank=True, on_delete=models.SET_NULL, related_name="chats")
+    system_prompt = models.TextField(blank=True)
+    parameters = models.JSONField(default=dict, blank=True)
+
+    # The three belong together (check constraint below); history writes them in one transaction with the
+    # Compaction row that explains them.
+    summary = models.TextField(blank=True)
+    # DO_NOTHING, not SET_NULL: clearing one of the three alone would break the constraint, so history clears all
+    # three first. The foreign key itself is deferred, so deleting a whole chat still works (docs/decisions.md).
+    compacted_through = models.ForeignKey(
+        "Message", null=True, blank=True, on_delete=models.DO_NOTHING, related_name="+"
+    )
+    compacted_at = models.DateTimeField(null=True, blank=True)
+
+    # Grows by one in every transaction that changes what a page of this chat shows; a page that has seen up to N
+    # is repaired by everything after N. path_revision is the newest one at which earlier positions changed hands.
+    revision = models.PositiveBigIntegerField(default=0)
+    path_revision = models.PositiveBigIntegerField(default=0)
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    touched_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ChatQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["owner", "-touched_at"], name="chat_owner_touched")]
+        constraints = [
+            models.CheckConstraint(
+                name="chat_record_whole_or_empty",
+                condition=Q(summary="", compacted_through__isnull=True, compacted_at__isnull=True)
+                | (~Q(summary="") & Q(compacted_through__isnull=False, compacted_at__isnull=False)),
+                violation_error_message="Summary, boundary and time are all set or all empty.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.title or "New chat"
+
+    def get_absolute_url(self) -> str:
+        return reverse("chat", args=[self.pk])
+
+    @property
+    def is_compacted(self) -> bool:
+        return self.compacted_through_id is not None
+
+    def record(self) -> dict[str, Any]:
+        """Summary, boundary and time as they are now, to put back on undo."""
+        return {
+            "summary": self.summary,
+            "compacted_through_id": self.compacted_through_id,
+            "compacted_at": self.compacted_at,
+        }

@@ -1,0 +1,92 @@
+"""What replaced earlier turns by a summary: when, why, how, from how much to how much, and how it ended."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class CompactionQuerySet(models.QuerySet["Compaction"]):
+    def live(self) -> CompactionQuerySet:
+        return self.filter(status=Compaction.Status.RUNNING)
+
+    def applied(self) -> CompactionQuerySet:
+        return self.filter(status=Compaction.Status.APPLIED)
+
+
+class Compaction(models.Model):
+    class Trigger(models.TextChoices):
+        SEND = "send", "before a send"
+        OVERFLOW = "overflow", "the endpoint said too long"
+        BUTTON = "button", "Compact now"
+
+    class Mode(models.TextChoices):
+        TRANSCRIPT = "transcript"
+
+    class Status(models.TextChoices):
+        RUNNING = "running"
+        APPLIED = "applied"
+        REFUSED = "refused"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+        UNDONE = "undone"
+
+    chat = models.ForeignKey("Chat", on_delete=models.CASCADE, related_name="compactions")
+    previous = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    trigger = models.CharField(max_length=12, choices=Trigger.choices)
+    mode = models.CharField(max_length=12, choices=Mode.choices, default=Mode.TRANSCRIPT)
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.RUNNING)
+    # A code that templates turn into a sentence (rules D, F), and the endpoint's or the judge's own words.
+    reason = models.CharField(max_length=40, blank=True)
+    reason_detail = models.CharField(max_length=500, blank=True)
+
+    through = models.ForeignKey("Message", null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    from_position = models.PositiveIntegerField(null=True, blank=True)
+    through_position = models.PositiveIntegerField(null=True, blank=True)
+    message_count = models.PositiveIntegerField(default=0)
+    summary = models.TextField(blank=True)
+
+    tokens_before = models.PositiveIntegerField(default=0)
+    tokens_after = models.PositiveIntegerField(default=0)
+    before_is_measured = models.BooleanField(default=False)
+    model_name = models.CharField(max_length=200, blank=True)
+    calls = models.PositiveSmallIntegerField(default=0)
+    chunks_done = models.PositiveSmallIntegerField(default=0)
+    chunks_total = models.PositiveSmallIntegerField(default=0)
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    completion_tokens = models.PositiveIntegerField(default=0)
+    cached_tokens = models.PositiveIntegerField(default=0)
+
+    # Which process works on it, and until when it is believed; a dead one is taken over by the reaper.
+    owner = models.CharField(max_length=64, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    cancel_requested = models.BooleanField(default=False)
+    started_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = CompactionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-started_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["chat"], condition=Q(status="running"), name="compaction_one_live_a_chat")
+        ]
+        indexes = [models.Index(fields=["chat", "status"], name="compaction_chat_status")]
+
+    def __str__(self) -> str:
+        return f"{self.get_trigger_display()}, {self.status}"
+
+    @property
+    def saved_percent(self) -> int:
+        """Share of the tokens before that is saved, 0 to 100."""
+        if not self.tokens_before:
+            return 0
+        return max(0, round(100 * (self.tokens_before - self.tokens_after) / self.tokens_before))
+
+    @property
+    def seconds(self) -> float | None:
+        return (self.ended_at - self.started_at).total_seconds() if self.ended_at else None

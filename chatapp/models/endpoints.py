@@ -1,0 +1,108 @@
+"""Where models are served, and what is known of each model: its context window and where that number is from."""
+
+from __future__ import annotations
+
+from django.core.validators import MaxValueValidator, URLValidator
+from django.db import models
+from django.db.models import Q
+
+from chatapp import sealing
+
+
+class Endpoint(models.Model):
+    class Kind(models.TextChoices):
+        ADMIN = "admin", "entered in the admin"
+        ENVIRONMENT = "environment", "from the environment"
+        DEMO = "demo", "the built-in demo engine"
+
+    name = models.CharField(max_length=100, unique=True)
+    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.ADMIN, editable=False)
+    # Empty for the demo engine: each process asks its own supervisor for the address.
+    base_url = models.CharField(
+        "base URL", max_length=500, blank=True, validators=[URLValidator(schemes=["http", "https"])]
+    )
+    sealed_key = models.TextField(blank=True, editable=False)
+    enabled = models.BooleanField(default=True)
+    checked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    check_outcome = models.CharField(max_length=500, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind"], condition=~Q(kind="admin"), name="endpoint_one_demo_one_environment"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_demo(self) -> bool:
+        return self.kind == self.Kind.DEMO
+
+    @property
+    def has_key(self) -> bool:
+        return bool(self.sealed_key)
+
+    def set_key(self, key: str) -> None:
+        self.sealed_key = sealing.seal(key) if key else ""
+
+    def reveal_key(self) -> str:
+        """The key in clear, for the call itself only. Raises sealing.CannotUnseal when the secret has changed."""
+        return sealing.unseal(self.sealed_key) if self.sealed_key else ""
+
+
+class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
+    def usable(self) -> LanguageModelQuerySet:
+        return self.filter(enabled=True, endpoint__enabled=True).select_related("endpoint").order_by("pk")
+
+
+class LanguageModel(models.Model):
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="models")
+    name = models.CharField(max_length=200, help_text="The model's id, as the endpoint calls it.")
+    enabled = models.BooleanField(default=True)
+    # Rule A1, in this order; 0 is unknown and never guessed.
+    window_set = models.PositiveIntegerField(
+        "context window", default=0, help_text="In tokens. 0: as the endpoint says, or unknown."
+    )
+    window_reported = models.PositiveIntegerField(default=0, editable=False)
+    window_learned = models.PositiveIntegerField(default=0, editable=False)
+    threshold_percent = models.PositiveSmallIntegerField(
+        "threshold",
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(100)],
+        help_text="Percent of the window at which this model's chats are compacted. Empty: as in the settings. 0: never by itself.",
+    )
+    no_system_role = models.BooleanField(
+        "no system role", default=False, help_text="The model's template takes no system message (Gemma, for example)."
+    )
+    prompt_price = models.DecimalField("price per million prompt tokens", max_digits=10, decimal_places=4, null=True, blank=True)
+    completion_price = models.DecimalField(
+        "price per million completion tokens", max_digits=10, decimal_places=4, null=True, blank=True
+    )
+
+    objects = LanguageModelQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["endpoint", "name"], name="model_once_an_endpoint")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def window_tokens(self) -> int:
+        """Context window in tokens (rule A1); 0 is unknown."""
+        return self.window_set or self.window_reported or self.window_learned
+
+    @property
+    def window_source(self) -> str:
+        """Where the window is from: "admin", "endpoint", "learned" or "unknown"."""
+        for tokens, source in (
+            (self.window_set, "admin"),
+            (self.window_reported, "endpoint"),
+            (self.window_learned, "learned"),
+        ):
+            if tokens:
+                return source
+        return "unknown"

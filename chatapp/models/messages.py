@@ -1,0 +1,90 @@
+"""One stored text with a role. Nothing is overwritten: an edit or a regeneration adds a sibling and moves the flag."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+
+class MessageQuerySet(models.QuerySet["Message"]):
+    def on_path(self) -> MessageQuerySet:
+        """The active path in its order; `position` is the order, never time (rule C4)."""
+        return self.filter(active=True).order_by("position")
+
+    def after_boundary(self, boundary: Message | None) -> MessageQuerySet:
+        return self.filter(position__gt=boundary.position) if boundary else self.all()
+
+    def up_to_boundary(self, boundary: Message | None) -> MessageQuerySet:
+        return self.filter(position__lte=boundary.position) if boundary else self.none()
+
+
+class Message(models.Model):
+    class Role(models.TextChoices):
+        USER = "user"
+        ASSISTANT = "assistant"
+        TOOL = "tool"
+
+    class Status(models.TextChoices):
+        QUEUED = "queued"
+        STREAMING = "streaming"
+        COMPLETE = "complete"
+        STOPPED = "stopped"
+        INTERRUPTED = "interrupted"
+        FAILED = "failed"
+
+    LIVE_STATUSES = (Status.QUEUED, Status.STREAMING)
+
+    chat = models.ForeignKey("Chat", on_delete=models.CASCADE, related_name="messages")
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
+    position = models.PositiveIntegerField()
+    active = models.BooleanField(default=True)
+    role = models.CharField(max_length=10, choices=Role.choices)
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.COMPLETE)
+    content = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    tool_calls = models.JSONField(default=list, blank=True)
+    tool_call_id = models.CharField(max_length=100, blank=True)
+
+    # A client-made key: the same send twice is one message.
+    idempotency_key = models.CharField(max_length=64, blank=True)
+    # Why a reply failed or was interrupted: a code that templates turn into a sentence, and the endpoint's own words.
+    failure = models.CharField(max_length=40, blank=True)
+    failure_detail = models.CharField(max_length=500, blank=True)
+    finish_reason = models.CharField(max_length=20, blank=True)
+
+    # Usage of the call that wrote this reply, in tokens; null where the endpoint told none.
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    cached_tokens = models.PositiveIntegerField(null=True, blank=True)
+    reasoning_tokens = models.PositiveIntegerField(null=True, blank=True)
+    # Our estimate of that call's request, to compare with prompt_tokens (rules A3, A4).
+    estimated_prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    window_tokens = models.PositiveIntegerField(default=0)
+    model_name = models.CharField(max_length=200, blank=True)
+    # Parameters that were sent with it, so that the request can be rebuilt byte for byte (rule G3).
+    request_extras = models.JSONField(default=dict, blank=True)
+
+    # The chat's revision at which this message appeared on the path, and at which it last changed.
+    shown_revision = models.PositiveBigIntegerField(default=0)
+    revision = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = MessageQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["chat", "position"], condition=Q(active=True), name="message_one_active_path"
+            ),
+            models.UniqueConstraint(
+                fields=["chat", "idempotency_key"], condition=~Q(idempotency_key=""), name="message_sent_once"
+            ),
+        ]
+        indexes = [models.Index(fields=["chat", "revision"], name="message_chat_revision")]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.position}"
+
+    @property
+    def is_live(self) -> bool:
+        return self.status in self.LIVE_STATUSES

@@ -1,0 +1,88 @@
+"""The one row of settings that the admin edits (django-solo)."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from solo.models import SingletonModel
+
+from compaction import prompts
+
+
+def validate_summary_prompt(template: str) -> None:
+    """Form error for a template with an unknown or broken variable (rule E5)."""
+    try:
+        prompts.check_template(template)
+    except prompts.BrokenTemplate as broken:
+        raise ValidationError(str(broken)) from broken
+
+
+class SiteSettings(SingletonModel):
+    threshold_percent = models.PositiveSmallIntegerField(
+        "threshold",
+        default=85,
+        validators=[MaxValueValidator(100)],
+        help_text="Percent of the model's context window at which earlier turns are folded before the next message is sent. "
+        "0 turns automatic compaction off; “Compact now” keeps working.",
+    )
+    tail_percent = models.PositiveSmallIntegerField(
+        "tail",
+        default=30,
+        validators=[MaxValueValidator(60)],
+        help_text="Percent of the live tokens that stay word for word when earlier turns are folded, 0 to 60. "
+        "The last complete turn always stays.",
+    )
+    summary_percent = models.PositiveSmallIntegerField(
+        "summary length",
+        default=5,
+        validators=[MinValueValidator(1), MaxValueValidator(20)],
+        help_text="Length of a summary in percent of the window; never under 300 or over 2,000 tokens, "
+        "nor more than a quarter of what it replaces.",
+    )
+    summariser = models.ForeignKey(
+        "LanguageModel",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="Who writes the summaries. Empty: the chat's own model.",
+    )
+    default_model = models.ForeignKey(
+        "LanguageModel",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="What a new chat starts with. Empty: the first usable one.",
+    )
+    system_prompt = models.TextField(
+        blank=True, help_text="What a new chat starts with as its system prompt. Chats that exist keep theirs."
+    )
+    summary_prompt = models.TextField(
+        blank=True,
+        validators=[validate_summary_prompt],
+        help_text="Instructions for the summariser. Empty: the built-in ones. Variables: {language_hint}, {words}, "
+        "{instructions}; a line whose variable is empty disappears.",
+    )
+    sign_up_open = models.BooleanField(
+        "sign-up", default=False, help_text="Whether strangers who reach this page may make an account themselves."
+    )
+    stall_seconds = models.PositiveIntegerField(
+        "idle limit",
+        default=120,
+        validators=[MinValueValidator(5), MaxValueValidator(3600)],
+        help_text="Seconds without a new token, once a reply has begun, after which it counts as interrupted.",
+    )
+    first_token_seconds = models.PositiveIntegerField(
+        "patience",
+        default=600,
+        validators=[MinValueValidator(5), MaxValueValidator(7200)],
+        help_text="Seconds to wait for the first token: a cold local model may need minutes.",
+    )
+
+    class Meta:
+        verbose_name = verbose_name_plural = "settings"
+
+    def __str__(self) -> str:
+        return "Settings"

@@ -1,0 +1,29 @@
+"""The recorded counts of one call to a model, by kind; a ledger, never part of a chat's size."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class UsageRecord(models.Model):
+    class Kind(models.TextChoices):
+        REPLY = "reply"
+        COMPACTION = "compaction"
+        TITLE = "title"
+
+    chat = models.ForeignKey("Chat", null=True, blank=True, on_delete=models.SET_NULL, related_name="usage_records")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    model_name = models.CharField(max_length=200)
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    completion_tokens = models.PositiveIntegerField(default=0)
+    cached_tokens = models.PositiveIntegerField(default=0)
+    reasoning_tokens = models.PositiveIntegerField(default=0)
+    measured = models.BooleanField(default=False)
+    cost = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["kind", "created_at"], name="usage_kind_created")]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.prompt_tokens} + {self.completion_tokens} tokens"

@@ -1,0 +1,196 @@
+"""Django's settings: every value that an operator may set comes from the environment and has a default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import dj_database_url
+from csp.constants import NONE, SELF
+
+from chatapp.environment import read_environment, read_or_make_secret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENVIRONMENT = read_environment()
+
+# Foldline's own
+HOST = ENVIRONMENT.text("HOST", "127.0.0.1")
+PORT = ENVIRONMENT.number("PORT", 8000, least=1, most=65535)
+FOLDLINE_DATA = Path(ENVIRONMENT.text("FOLDLINE_DATA", str(BASE_DIR / "data"))).absolute()
+DATABASE_URL = ENVIRONMENT.text("DATABASE_URL")
+REDIS_URL = ENVIRONMENT.text("REDIS_URL")
+OPENAI_BASE_URL = ENVIRONMENT.text("OPENAI_BASE_URL")
+OPENAI_API_KEY = ENVIRONMENT.text("OPENAI_API_KEY")
+OPENAI_MODEL = ENVIRONMENT.text("OPENAI_MODEL")
+LOCAL_MODEL = ENVIRONMENT.text("LOCAL_MODEL")
+LOCAL_MODEL_CONTEXT = ENVIRONMENT.number("LOCAL_MODEL_CONTEXT", 8192, least=256, most=1_048_576)
+PUBLIC_URL = ENVIRONMENT.text("PUBLIC_URL").rstrip("/")
+BODY_LIMIT_BYTES = 4 * 1024 * 1024
+
+DEBUG = ENVIRONMENT.switch("DEBUG", default=False)
+SECRET_KEY = ENVIRONMENT.text("SECRET_KEY") or read_or_make_secret(FOLDLINE_DATA / "secret")
+_public = urlsplit(PUBLIC_URL)
+ALLOWED_HOSTS = [*ENVIRONMENT.words("ALLOWED_HOSTS"), *([_public.hostname] if _public.hostname else [])] or [
+    "localhost",
+    "127.0.0.1",
+    "[::1]",
+    *([HOST] if HOST not in {"0.0.0.0", "::"} else []),  # noqa: S104 (compared, not bound)
+]
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
+
+INSTALLED_APPS = [
+    "chatapp.apps.FoldlineConfig",
+    "chatapp.apps.FoldlineAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "channels",
+    "allauth",
+    "allauth.account",
+    "axes",
+    "csp",
+    "django_htmx",
+    "solo",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "chatapp.urls"
+ASGI_APPLICATION = "chatapp.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# PostgreSQL by DATABASE_URL, SQLite in FOLDLINE_DATA otherwise.
+if DATABASE_URL.startswith(("postgres://", "postgresql://")):
+    DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=0)}
+    # Persistent connections leak under ASGI (37 in 100 requests at CONN_MAX_AGE=60); the pool holds its size.
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 10, "timeout": 10}
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": FOLDLINE_DATA / "foldline.sqlite3",
+            # Four writers: 57 % "database is locked" by default, 62 % with WAL alone, 0 % with IMMEDIATE.
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;",
+            },
+        }
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# The in-memory layer serves one process; Valkey or Redis (PubSub: no queue that drops for a slow reader) many.
+CHANNEL_LAYERS = {
+    "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
+    if REDIS_URL
+    else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
+
+# Accounts
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+ACCOUNT_ADAPTER = "chatapp.accounts.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_SESSION_REMEMBER = True
+EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+# Axes counts failed sign-ins by name and address; ten in a row close that pair for a quarter of an hour.
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
+# Language, time, files
+LANGUAGE_CODE = "en-gb"
+USE_TZ = True
+TIME_ZONE = ENVIRONMENT.text("TZ", "UTC")
+STATIC_URL = "static/"
+STATIC_ROOT = FOLDLINE_DATA / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_LIMIT_BYTES
+
+# Browser security. No inline script or style anywhere; HTTPS switches follow PUBLIC_URL.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "manifest-src": [SELF],
+    }
+}
+IS_HTTPS = PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = IS_HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = False
+SECURE_REDIRECT_EXEMPT = [r"^healthz/$"]
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else None
+SESSION_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "DENY"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {"foldline": {"level": "INFO"}, "axes": {"level": "WARNING"}},
+}
