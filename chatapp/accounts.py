@@ -1,13 +1,148 @@
-"""Who may make an account, and how the first one is made."""
+"""Who may make an account, how the first one is made, and what a failed sign-in is counted under."""
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
 from allauth.account.adapter import DefaultAccountAdapter
+from django.contrib.auth.forms import UserCreationForm
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest
+from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from chatapp.models import SiteSettings
 
 
+class SetUpClosed(Exception):
+    """The token is wrong, or somebody has made the first account already."""
+
+
+class BadUnattendedAccount(ValueError):
+    """DJANGO_SUPERUSER_… can't be right; the text is one sentence a variable, and never holds the password."""
+
+
 class AccountAdapter(DefaultAccountAdapter):
-    def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return SiteSettings.get_solo().sign_up_open
+    # The page that follows shows that it worked.
+    NEEDLESS_MESSAGES = {"account/messages/logged_in.txt", "account/messages/logged_out.txt"}
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:  # noqa: ARG002 (allauth's signature)
+        return sign_up_open()
+
+    def is_safe_url(self, url: str | None) -> bool:
+        """Only this very host: allauth would also send people to every allowed one, on whatever serves there."""
+        request = self.request
+        return url_has_allowed_host_and_scheme(
+            url, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+        )
+
+    def add_message(
+        self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any, **kwargs: Any
+    ) -> None:
+        if message_template not in self.NEEDLESS_MESSAGES:
+            super().add_message(request, level, message_template, *args, **kwargs)
+
+
+class NewAccountForm(UserCreationForm):
+    """User name, e-mail (may stay empty), password twice; the validators of the settings apply."""
+
+    class Meta:
+        model = User
+        fields = ["username", "email"]
+        labels = {"username": "User name", "email": "E-mail"}
+        help_texts = {
+            "username": "Letters, digits and @ . + - _",
+            "email": "May stay empty. It can be used to sign in; Foldline sends no mail.",
+        }
+
+
+def sign_up_open() -> bool:
+    return SiteSettings.get_solo().sign_up_open
+
+
+def no_account_yet() -> bool:
+    return not User.objects.exists()
+
+
+def setup_link_token() -> str | None:
+    """The token of the one-time set-up link, or None once any account exists.
+
+    Derived from the secret, so every process and every restart prints the same working link and nothing is stored.
+    """
+    return _derived_token() if no_account_yet() else None
+
+
+def redeem(token: str, *, username: str, email: str, password: str) -> User:
+    """Makes the first account, an administrator. Of two people at once one gets it, the other SetUpClosed."""
+    with transaction.atomic():
+        _hold_the_door()
+        if not opens_setup(token):
+            raise SetUpClosed
+        return User.objects.create_superuser(username, email, password)
+
+
+def opens_setup(token: str) -> bool:
+    return constant_time_compare(token, _derived_token()) and no_account_yet()
+
+
+def make_unattended_superuser(environ: Mapping[str, str]) -> User | None:
+    """Makes the administrator that DJANGO_SUPERUSER_USERNAME, _EMAIL and _PASSWORD name, unless the account exists.
+
+    Without a user name the part before the @ is taken. An account that exists is left as it is, its password too.
+    None when there was nothing to make; raises BadUnattendedAccount.
+    """
+    username, email, password = (
+        environ.get(f"DJANGO_SUPERUSER_{part}", "") for part in ("USERNAME", "EMAIL", "PASSWORD")
+    )
+    username, email = username.strip(), email.strip()
+    if not (username or email or password):
+        return None
+    if not (username or email):
+        raise BadUnattendedAccount("DJANGO_SUPERUSER_PASSWORD is set, but no DJANGO_SUPERUSER_USERNAME to go with it.")
+    username = username or email.partition("@")[0]
+    with transaction.atomic():
+        _hold_the_door()
+        if User.objects.filter(username__iexact=username).exists():
+            return None
+        _check_unattended(username, email, password)
+        return User.objects.create_superuser(username, email, password)
+
+
+def lockout_name(request: HttpRequest, credentials: Mapping[str, Any] | None = None) -> str:
+    """What axes counts a failed sign-in under: one name for every spelling of an account.
+
+    Sign-in ignores case and takes the e-mail too, so otherwise each spelling would buy ten more tries.
+    """
+    typed = (credentials or {}).get("username") or request.POST.get("login", "")
+    typed = unicodedata.normalize("NFKC", typed).strip().casefold()[:255]
+    user = User.objects.filter(Q(username__iexact=typed) | (Q(email__iexact=typed) & ~Q(email=""))).first()
+    return user.get_username().casefold() if user else typed
+
+
+def _check_unattended(username: str, email: str, password: str) -> None:
+    if not password:
+        raise BadUnattendedAccount(f"DJANGO_SUPERUSER_PASSWORD is missing: “{username}” can't be made without one.")
+    form = NewAccountForm({"username": username, "email": email, "password1": password, "password2": password})
+    if form.is_valid():
+        return
+    variables = {"username": "USERNAME", "email": "EMAIL", "password1": "PASSWORD", "password2": "PASSWORD"}
+    raise BadUnattendedAccount(
+        " ".join(f"DJANGO_SUPERUSER_{variables[name]}: {' '.join(problems)}" for name, problems in form.errors.items())
+    )
+
+
+def _derived_token() -> str:
+    return salted_hmac("foldline set-up link", "first account", algorithm="sha256").hexdigest()[:40]
+
+
+def _hold_the_door() -> None:
+    """Lets one transaction at a time go on to make a first account.
+
+    PostgreSQL waits for the locked row; SQLite's transactions are IMMEDIATE, so the second has not begun yet.
+    """
+    SiteSettings.get_solo()
+    SiteSettings.objects.select_for_update().get(pk=SiteSettings.singleton_instance_id)

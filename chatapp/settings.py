@@ -141,11 +141,17 @@ ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = True
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
-# Axes counts failed sign-ins by name and address; ten in a row close that pair for a quarter of an hour.
+# Axes counts failed sign-ins by account and address; ten in a row close that pair for a quarter of an hour. It does so
+# in the database, for all processes; allauth's own count of them lives in one process's memory and would come first.
+ACCOUNT_RATE_LIMITS = {"login_failed": None}
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_USERNAME_CALLABLE = "chatapp.accounts.lockout_name"
+AXES_LOCKOUT_TEMPLATE = "account/lockout.html"
 AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 
