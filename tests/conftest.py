@@ -1,0 +1,49 @@
+"""Fixtures for every test: the real demo engine, the real server, and a header that says what they run on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import override_settings
+
+from chatapp import engine as demo
+from tests.live import LiveServer
+
+ENGINE_CONTEXT = 2048
+
+
+def pytest_report_header() -> str:
+    database = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
+    layer = settings.CHANNEL_LAYERS["default"]["BACKEND"].rpartition(".")[2]
+    return f"foldline: database {database}, channel layer {layer}"
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[demo.Engine]:
+    """One real engine for the session, with a window of 2,048 tokens; `engine.base_url()` is its address."""
+    folder = tmp_path_factory.mktemp("engine")
+    with override_settings(LOCAL_MODEL_CONTEXT=ENGINE_CONTEXT, FOLDLINE_DATA=folder):
+        running = demo.make_engine()
+    running.start()
+    assert running.wait_ready(30), (folder / "engine.log").read_text()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def start_server(tmp_path: Path) -> Iterator[Callable[..., LiveServer]]:
+    """start_server(NAME="value", …) runs the real server with that environment; it ends with the test."""
+    started: list[LiveServer] = []
+
+    def start(*, data: Path | None = None, **environment: str) -> LiveServer:
+        server = LiveServer(data or tmp_path / f"data{len(started)}", environment)
+        started.append(server)
+        return server.start()
+
+    yield start
+    for server in started:
+        if server.process is not None:
+            server.stop()
