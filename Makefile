@@ -1,0 +1,35 @@
+# Foldline: `make run` starts it, `make test` checks everything. Needs Python 3.11 or newer, git and make.
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format bench lock clean
+BIN := .venv/bin
+
+help: ## What there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+run: ## Start Foldline and print its address (HOST, PORT and the rest: see README.md)
+	@scripts/environment.sh run
+	@exec $(BIN)/python manage.py serve --prepare
+
+test: ## Lint, types, contracts and every test, on both databases (BROWSER=skip leaves Chromium out)
+	@scripts/environment.sh dev
+	@scripts/test.sh
+
+lint: ## Style, types and import contracts
+	@scripts/environment.sh dev
+	@scripts/lint.sh
+
+format: ## Format Python and templates
+	@scripts/environment.sh dev
+	$(BIN)/ruff check --fix --quiet . || true
+	$(BIN)/ruff format .
+	git ls-files -z '*.html' | xargs -0 -r $(BIN)/djade --target-version 5.2 || true
+
+bench: ## Measure; prints a table, never a pass or fail
+	@scripts/environment.sh dev
+	@$(BIN)/python -m bench
+
+lock: ## Write constraints.txt anew after a change of requirements
+	@scripts/lock.sh
+
+clean: ## Remove the environment and caches; data/ stays
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis test-artifacts
