@@ -6,6 +6,11 @@ import os
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+import dj_database_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,9 @@ class Environment:
         except ValueError:
             value = None
         if value is None or not least <= value <= most:
-            self.complain(name, f"is “{raw}”, which is not a whole number from {least} to {most}", f"Leave it out for {default}.")
+            self.complain(
+                name, f"is “{raw}”, which is not a whole number from {least} to {most}", f"Leave it out for {default}."
+            )
             return default
         return value
 
@@ -49,6 +56,52 @@ class Environment:
 
     def words(self, name: str) -> list[str]:
         return [word.strip() for word in self.text(name).split(",") if word.strip()]
+
+    def database(self, name: str, fallback: dict[str, Any]) -> dict[str, Any]:
+        """Django's settings for the database at that address, or `fallback`. The address itself may hold a password."""
+        url = self.text(name)
+        if not url:
+            return fallback
+        try:
+            if urlsplit(url).scheme in {"postgres", "postgresql"}:
+                return dict(dj_database_url.parse(url, conn_max_age=0))
+            problem = "is no address of a PostgreSQL database"
+        except ValueError:
+            problem = "can't be read as an address"
+        self.complain(name, problem, "Use postgresql://user:password@host:5432/name, or leave it out for SQLite.")
+        return fallback
+
+    def origin(self, name: str) -> str:
+        """Scheme and host of a public address, as a browser sends it in Origin; empty when there is none."""
+        raw = self.text(name).rstrip("/")
+        try:
+            parts = urlsplit(raw)
+            usable = (
+                parts.scheme in {"http", "https"} and bool(parts.hostname) and raw == f"{parts.scheme}://{parts.netloc}"
+            )
+            _ = parts.port
+        except ValueError:
+            usable = False
+        if raw and not usable:
+            self.complain(name, f"is “{raw}”, which is not scheme and host alone", "Use https://chat.example.org.")
+        return raw if usable else ""
+
+    def time_zone(self, name: str) -> str:
+        raw = self.text(name, "UTC").removeprefix(":")
+        try:
+            return ZoneInfo(raw).key
+        except (KeyError, ValueError, OSError):
+            self.complain(name, f"is “{raw}”, which is not the name of a time zone", "Use Europe/Berlin, for example.")
+            return "UTC"
+
+    def secret(self, name: str, path: Path) -> str:
+        """The value itself, or the one kept in `path` in FOLDLINE_DATA, which must be a folder that can be written."""
+        try:
+            return self.text(name) or read_or_make_secret(path)
+        except OSError as error:
+            problem = f"is {path.parent}, where nothing can be stored ({error.strerror})"
+            self.complain("FOLDLINE_DATA", problem, "Name a folder that this user may write to.")
+            return secrets.token_urlsafe(50)
 
     def complain(self, name: str, problem: str, hint: str) -> None:
         self.complaints.append(Complaint(name, problem, hint))
