@@ -1,0 +1,146 @@
+"""The one function that says how large a chat is, and where its trigger lies (rules A2, A3, A5, A7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compaction.request import assemble, record_text, unsent
+from compaction.tokens import MESSAGE_TOKENS, estimate_message, estimate_request, estimate_text
+from compaction.transcript import Message, Transcript, Usage
+
+TOO_LARGE, TOO_SMALL = "too_large", "too_small"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`window` 0 = unknown; `threshold_percent` 0 = never automatic; `ratio` = recorded tokens a token of the estimate."""
+
+    window: int
+    threshold_percent: int
+    tail_percent: int
+    summary_percent: int
+    ratio: float = 1.0
+
+    @property
+    def trigger(self) -> int:
+        return trigger_tokens(self.window, self.threshold_percent)
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """All in tokens; system + summary + live + pending = used. `distrusted`: why the newest recorded usage wasn't used."""
+
+    used: int
+    trigger: int
+    window: int
+    measured: bool
+    system: int
+    summary: int
+    live: int
+    pending: int
+    distrusted: str = ""
+
+    @property
+    def over_trigger(self) -> bool:
+        return self.trigger > 0 and self.used >= self.trigger
+
+    @property
+    def near_trigger(self) -> bool:
+        return self.trigger > 0 and self.used >= self.trigger - self.window // 10
+
+    @property
+    def fits(self) -> bool:
+        return self.window == 0 or self.used <= self.window
+
+
+def trigger_tokens(window: int, threshold_percent: int) -> int:
+    """Tokens at which compaction starts by itself; 0 = never (threshold 0, or the window is unknown)."""
+    return max(1, window * threshold_percent // 100) if window > 0 and threshold_percent > 0 else 0
+
+
+def measure(transcript: Transcript, limits: Limits, *, pending_text: str = "", no_system_role: bool = False) -> Meter:
+    """The newest usable usage and an estimate of everything newer, or else the estimate of the whole next request."""
+    estimate = _estimate_parts(transcript, limits.ratio, no_system_role=no_system_role)
+    pending = _scaled(MESSAGE_TOKENS + estimate_text(pending_text), limits.ratio) if pending_text else 0
+    index, distrusted = _newest_usage(transcript, limits.window)
+    if index is None:
+        size = sum(estimate) + max(0, transcript.measured_offset)
+    else:
+        newer = estimate_request(message for message in transcript.messages[index + 1 :] if not message.is_empty)
+        size = recorded_size(transcript.messages[index]) + _scaled(newer, limits.ratio)
+    system, summary, live = _shared(estimate, size)
+    return Meter(
+        used=size + pending,
+        trigger=limits.trigger,
+        window=limits.window,
+        measured=index is not None,
+        system=system,
+        summary=summary,
+        live=live,
+        pending=pending,
+        distrusted=distrusted,
+    )
+
+
+def estimated_size(transcript: Transcript, ratio: float = 1.0, *, no_system_role: bool = False) -> int:
+    """The estimate of the whole next request, whatever was recorded."""
+    return sum(_estimate_parts(transcript, ratio, no_system_role=no_system_role))
+
+
+def recorded_size(reply: Message) -> int:
+    """Tokens of a reply and of its prompt, less the reasoning that isn't sent again (rule A2)."""
+    usage = reply.usage or Usage(0, 0)
+    return usage.prompt + (_sent_again(usage) if usage.completion else estimate_message(reply))
+
+
+def _sent_again(usage: Usage) -> int:
+    # Some endpoints count reasoning beside completion, not inside: total, or the plain size of it, gives them away.
+    is_beside = usage.reasoning > usage.completion or (usage.total == usage.prompt + usage.completion + usage.reasoning)
+    return usage.completion if is_beside else usage.completion - usage.reasoning
+
+
+def _newest_usage(transcript: Transcript, window: int) -> tuple[int | None, str]:
+    """Index of the reply whose usage counts; a newest one that can't be true makes the whole size an estimate (rule A3)."""
+    for index in range(len(transcript.messages) - 1, -1, -1):
+        message = transcript.messages[index]
+        if _is_usable(message, transcript.model):
+            distrusted = _distrust(message, window)
+            return (None, distrusted) if distrusted else (index, "")
+    return None, ""
+
+
+def _is_usable(message: Message, model: str) -> bool:
+    is_ours = message.role == "assistant" and message.model == model and message.made_after_boundary
+    return is_ours and not message.is_waiting and message.usage is not None and message.usage.prompt > 0
+
+
+def _distrust(reply: Message, window: int) -> str:
+    usage = reply.usage or Usage(0, 0)
+    if window and (usage.prompt + usage.completion) * 2 > window * 3:
+        return TOO_LARGE
+    # Cached tokens are a part of the prompt; more of them than prompt means that the prompt was not told whole.
+    if usage.prompt * 2 < reply.estimated_prompt or usage.cached > usage.prompt:
+        return TOO_SMALL
+    return ""
+
+
+def _estimate_parts(transcript: Transcript, ratio: float, *, no_system_role: bool) -> tuple[int, int, int]:
+    """System prompt, summary, live messages; waiting messages count although they aren't sent yet."""
+    request = assemble(transcript, no_system_role=no_system_role)
+    system = MESSAGE_TOKENS + estimate_text(transcript.system_prompt) if transcript.system_prompt else 0
+    summary = estimate_text(record_text(transcript.summary))
+    live = max(0, estimate_request(request) + estimate_request(unsent(transcript)) - system - summary)
+    return _scaled(system, ratio), _scaled(summary, ratio), _scaled(live, ratio)
+
+
+def _shared(estimate: tuple[int, int, int], size: int) -> tuple[int, int, int]:
+    """Splits a size over system, summary and live messages: the live ones take what the estimate got wrong."""
+    system, summary, _ = estimate
+    if system + summary > size:
+        system = system * size // (system + summary)
+        summary = size - system
+    return system, summary, size - system - summary
+
+
+def _scaled(tokens: int, ratio: float) -> int:
+    return round(tokens * ratio)
