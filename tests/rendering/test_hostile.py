@@ -1,0 +1,119 @@
+"""Texts that were made to run something, to reach outside, or to take for ever."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.rendering.reading import elements
+
+from chatapp.rendering import render, render_plain, split
+
+ATTACKS = [
+    "<script>alert(1)</script>",
+    "<svg onload=alert(1)>",
+    "<img src=x onerror=alert(1)>",
+    '<div hx-get="/admin/" hx-trigger="load">x</div>',
+    '<form action="https://evil.test"><input name=p></form>',
+    '<p style="position:fixed" id="log" class="x" data-frame="1">x</p>',
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](&#106;avascript:alert(1))",
+    "[x](java\nscript:alert(1))",
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "[x](vbscript:x)",
+    "[x](//evil.test/path)",
+    "[x](/accounts/logout/)",
+    "![x](https://evil.test/pixel.png)",
+    "[![x](https://evil.test/pixel.png)](https://evil.test)",
+    "<javascript:alert(1)>",
+    '[x](https://e.test "t\\" onclick=alert(1)")',
+    '```"><script>alert(1)</script>\nx\n```',
+    "```js\n</code></pre><script>alert(1)</script>\n```",
+    "```python\n'<img src=x onerror=alert(1)>'\n```",
+    "    <script>alert(1)</script>",
+    "- ```html\n  <svg onload=alert(1)>\n  ```",
+    "| <script>alert(1)</script> |\n|-|\n| <svg onload=alert(1)> |",
+    '<pre><code class="language-js">\'</code></pre>',
+    "\x00<scr\x00ipt>alert(1)</script>",
+]
+ALLOWED_TAGS = set(
+    "a blockquote br button code del div em h1 h2 h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th thead tr ul".split()
+)
+ALLOWED_ATTRIBUTES = {"href", "title", "rel", "target", "class", "dir", "start", "tabindex", "type", "data-copy-code"}
+
+
+def assert_harmless(markup: str) -> None:
+    for tag, attributes in elements(markup):
+        assert tag in ALLOWED_TAGS
+        assert set(attributes) <= ALLOWED_ATTRIBUTES
+        if "href" in attributes:
+            assert attributes["href"].startswith(("http://", "https://", "mailto:"))
+            assert attributes["rel"] == "noopener noreferrer nofollow"
+
+
+@pytest.mark.parametrize("text", ATTACKS)
+def test_an_attack_is_only_text_whole_streamed_or_plain(text):
+    frame = split(text)
+
+    assert_harmless(render(text))
+    assert_harmless("".join(frame.blocks) + frame.tail)
+    assert_harmless(render_plain(text))
+    assert [tag for tag, _ in elements(render_plain(text))] == ["p"]
+
+
+@given(st.text(alphabet="<>\"'`[]()!*#-|~ \nabjs:/=&;\\", max_size=80))
+def test_any_text_is_harmless(text):
+    assert_harmless(render(text))
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\ud800b", "\udfff", "a\r\nb\rc", "\u202eabc", ""])
+def test_unprintable_text_is_rendered(text):
+    frame = split(text)
+
+    for markup in (render(text), render_plain(text), "".join(frame.blocks) + frame.tail):
+        assert "\x00" not in markup
+        markup.encode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![" * 100_000,
+        "[" * 100_000,
+        ("![" * 500 + "\n\n") * 150,
+        ("[" * 300 + "\n\n") * 300,
+        ">" * 10_000,
+        ("> " * 40 + "a\n") * 2_000,
+        "- " * 5_000,
+        "*a" * 70_000,
+        "_a " * 60_000,
+        "**a" * 60_000,
+        "`" * 100_000 + "a",
+        "[a](" * 40_000,
+        "|a" * 20_000 + "\n" + "|-" * 20_000,
+        "|a|b\n|-|-\n" + "|x|y\n" * 30_000,
+        "- a\n" * 40_000,
+        "a\n\n" * 60_000,
+        "# a\n" * 40_000,
+        ("- " * 10 + "a\n") * 6_000,
+        "```python\n" + "'''" * 60_000,
+        "```\n" * 40_000,
+        "a" * 1_000_000,
+    ],
+    ids=lambda text: repr(text[:8]),
+)
+def test_hostile_text_takes_well_under_a_second(text):
+    # CPU time, so that a busy machine doesn't matter; on the machine this was made on each takes at most half of it.
+    started = time.process_time()
+    render(text)
+    rendered = time.process_time()
+    split(text)
+
+    assert rendered - started < 1.5
+    assert time.process_time() - rendered < 1.5
+
+
+def test_text_deeper_than_the_parser_goes_is_still_shown():
+    assert "treasure" in render("> " * 60 + "treasure")
+    assert "treasure" in render("- " * 60 + "treasure")
