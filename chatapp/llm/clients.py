@@ -1,0 +1,130 @@
+"""One openai client an endpoint and event loop: making one costs tens of milliseconds, most of it for TLS."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+import httpx2
+from openai import AsyncOpenAI, Omit
+
+from chatapp.llm.errors import EndpointUnreachable
+from chatapp.llm.target import normal_base_url
+from chatapp.llm.wording import one_line
+
+CONNECT_SECONDS = 10
+MOST_CLIENTS = 32
+LONGEST_ERROR_BODY_BYTES = 65_536
+ERROR_BODY_SECONDS = 5
+
+
+class ErrorAnswer(Exception):
+    """An answer with an error status or a redirect, with the beginning of its body."""
+
+    def __init__(self, status: int, headers: httpx2.Headers, body: str) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+
+@dataclass(slots=True, eq=False)
+class Connection:
+    """A client, how many calls use it now, and what the endpoint's models were found not to take."""
+
+    client: AsyncOpenAI
+    calls: int = 0
+    refused_options: set[tuple[str, str]] = field(default_factory=set)
+
+
+Connections = dict[tuple[str, str], Connection]
+_connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Connections] = WeakKeyDictionary()
+
+
+@contextmanager
+def connection_to(base_url: str, key: str) -> Iterator[Connection]:
+    """The connection of this event loop, kept open while in use. Raises EndpointUnreachable where that is no address."""
+    connections = _connections.setdefault(asyncio.get_running_loop(), {})
+    try:
+        place = (normal_base_url(base_url), key.strip())
+        connection = connections.pop(place, None) or Connection(_make_client(*place))
+    except (ValueError, httpx2.InvalidURL) as error:
+        raise EndpointUnreachable(one_line(str(error), key)) from None
+    connections[place] = connection  # the newest use is last
+    connection.calls += 1
+    try:
+        yield connection
+    finally:
+        connection.calls -= 1
+        _forget_unused(connections)
+
+
+async def close_clients() -> None:
+    """Closes what this event loop holds open; for the end of the process and of tests."""
+    for connection in _connections.pop(asyncio.get_running_loop(), {}).values():
+        await connection.client.close()
+
+
+def _forget_unused(connections: Connections) -> None:
+    """An idle client holds no task and, over plain HTTP, no socket: letting go of it is enough."""
+    unused = [place for place, connection in connections.items() if not connection.calls]
+    for place in unused[: max(0, len(connections) - MOST_CLIENTS)]:
+        del connections[place]
+
+
+def _make_client(base_url: str, key: str) -> AsyncOpenAI:
+    address = urlsplit(base_url)
+    http_client = httpx2.AsyncClient(
+        # The client's own default follows redirects and would post the prompt to another origin.
+        follow_redirects=False,
+        verify=_tls(),
+        # A proxy of the environment can't reach this machine's loopback.
+        trust_env=not _is_loopback(address.hostname or ""),
+        timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+        # A handshake is worth keeping; a plain connection isn't, and xllamacpp drops a kept one after a stream.
+        limits=httpx2.Limits(max_keepalive_connections=20 if address.scheme == "https" else 0, keepalive_expiry=60),
+        event_hooks={"response": [_raise_error_answer]},
+    )
+    return AsyncOpenAI(
+        base_url=base_url,
+        api_key=key or "none",
+        max_retries=0,  # the one retry layer is retrying.py
+        timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+        default_headers={} if key else {"Authorization": Omit()},  # type: ignore[dict-item]
+        http_client=http_client,
+    )
+
+
+async def _raise_error_answer(response: httpx2.Response) -> None:
+    """The openai client would read the body of an error to its end, however long that is."""
+    if response.status_code < 300:
+        return
+    body = bytearray()
+    try:
+        async with asyncio.timeout(ERROR_BODY_SECONDS):
+            async for piece in response.aiter_bytes():
+                body += piece
+                if len(body) >= LONGEST_ERROR_BODY_BYTES:
+                    break
+    except (TimeoutError, httpx2.HTTPError, OSError):
+        pass  # the status says enough
+    raise ErrorAnswer(response.status_code, response.headers, body[:LONGEST_ERROR_BODY_BYTES].decode("utf-8", "replace"))
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return httpx2.create_ssl_context()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,79 @@
+"""A whole reply in one value, for summaries and titles; and the gathering of events that it is made of."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from chatapp.llm.deltas import Event, Finished, ReasoningDelta, TextDelta, TextWasReasoning, ToolCallSeen, UsageSeen
+from chatapp.llm.patience import Patience
+from chatapp.llm.streaming import stream_chat
+from chatapp.llm.target import Target
+from compaction.transcript import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    text: str
+    reasoning: str
+    usage: Usage | None
+    finish_reason: str
+    tool_calls: bool
+
+
+class Gathered:
+    """What a stream has brought so far; `take` each of its events."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self.usage: Usage | None = None
+        self.finish_reason = ""
+        self.has_tool_calls = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
+
+    @property
+    def reasoning(self) -> str:
+        return "".join(self._reasoning)
+
+    def take(self, event: Event) -> None:
+        match event:
+            case TextDelta(text):
+                self._text.append(text)
+            case ReasoningDelta(text):
+                self._reasoning.append(text)
+            case TextWasReasoning():
+                self._reasoning += self._text
+                self._text = []
+            case ToolCallSeen():
+                self.has_tool_calls = True
+            case UsageSeen(usage):
+                self.usage = usage
+            case Finished(reason):
+                self.finish_reason = reason
+
+
+async def complete(
+    target: Target,
+    payload: list[dict[str, Any]],
+    *,
+    params: dict[str, Any] | None = None,
+    max_tokens: int | None = None,
+    temperature: float | None = None,
+    patience: Patience = Patience(),
+) -> Completion:
+    """Streamed all the same, so that a slow one isn't taken for a dead one. Raises EndpointError."""
+    gathered = Gathered()
+    events = stream_chat(
+        target, payload, params=params, max_tokens=max_tokens, temperature=temperature, patience=patience
+    )
+    async with aclosing(events):
+        async for event in events:
+            gathered.take(event)
+    return Completion(
+        gathered.text.strip(), gathered.reasoning.strip(), gathered.usage, gathered.finish_reason, gathered.has_tool_calls
+    )
