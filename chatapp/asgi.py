@@ -1,5 +1,37 @@
-"""The ASGI application: HTTP by Django, one socket an open chat by Channels."""
+"""The ASGI application: a body limit before anything else, HTTP by Django, one socket an open chat by Channels."""
 
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
-application = get_asgi_application()
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatapp.settings")
+http = get_asgi_application()
+
+from channels.auth import AuthMiddlewareStack  # noqa: E402 (models can be imported from here on)
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from django.urls import path  # noqa: E402
+
+from chatapp import runs  # noqa: E402
+from chatapp.consumers import ChatConsumer  # noqa: E402
+from chatapp.gates import limit_body, same_origin  # noqa: E402
+
+routed = ProtocolTypeRouter(
+    {
+        "http": limit_body(http, most_bytes=settings.BODY_LIMIT_BYTES),
+        "websocket": same_origin(
+            AuthMiddlewareStack(URLRouter([path("ws/chats/<uuid:chat_id>/", ChatConsumer.as_asgi())])),
+            public_url=settings.PUBLIC_URL,
+        ),
+    }
+)
+
+
+async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """Whatever server runs it: the first connection brings the runs up (`serve` has done so before)."""
+    runs.start_up(asyncio.get_running_loop())
+    await routed(scope, receive, send)

@@ -3,10 +3,35 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from chatapp.views import setup
+from chatapp.views import chats, compactions, health, pages, setup, turns
+
+in_chat = [
+    path("", pages.chat, name="chat"),
+    path("changes/", pages.changes, name="changes"),
+    path("archived/", pages.archived, name="archived"),
+    path("earlier/", pages.earlier, name="earlier"),
+    path("send/", turns.send, name="send"),
+    path("stop/", turns.stop, name="stop"),
+    path("messages/<int:message_id>/regenerate/", turns.write_again, name="regenerate"),
+    path("messages/<int:message_id>/retry/", turns.write_again, name="retry"),
+    path("messages/<int:message_id>/show/", turns.show_version, name="show_version"),
+    path("compact/", compactions.compact, name="compact"),
+    path("compactions/<int:compaction_id>/cancel/", compactions.cancel, name="cancel_compaction"),
+    path("compactions/<int:compaction_id>/undo/", compactions.undo, name="undo_compaction"),
+    path("meter/", compactions.meter, name="meter"),
+    path("rename/", chats.rename, name="rename"),
+    path("delete/", chats.delete, name="delete"),
+    path("model/", chats.choose_model, name="choose_model"),
+]
 
 urlpatterns = [
-    path("accounts/", include("chatapp.account_urls")),
-    path("admin/", admin.site.urls),
+    path("", pages.home, name="home"),
+    path("chats/", turns.start, name="start"),
+    path("chats/<uuid:chat_id>/", include(in_chat)),
+    path("meter/", compactions.meter, name="new_meter"),
+    path("notice/", pages.dismiss_notice, name="dismiss_notice"),
     path("setup/<str:token>/", setup.set_up, name="setup"),
+    path("healthz/", health.healthz, name="healthz"),
+    path("accounts/", include("allauth.urls")),
+    path("admin/", admin.site.urls),
 ]

@@ -47,9 +47,12 @@ class Chat(models.Model):
     compacted_at = models.DateTimeField(null=True, blank=True)
 
     # Grows by one in every transaction that changes what a page of this chat shows; a page that has seen up to N
-    # is repaired by everything after N. path_revision is the newest one at which earlier positions changed hands.
+    # is repaired by everything after N. The other three are the newest ones at which earlier positions changed hands,
+    # the boundary moved, and what a list of chats shows changed.
     revision = models.PositiveBigIntegerField(default=0)
     path_revision = models.PositiveBigIntegerField(default=0)
+    fold_revision = models.PositiveBigIntegerField(default=0)
+    listed_revision = models.PositiveBigIntegerField(default=0)
 
     created_at = models.DateTimeField(auto_now_add=True)
     touched_at = models.DateTimeField(auto_now_add=True)

@@ -34,9 +34,7 @@ class Compaction(models.Model):
 
     chat = models.ForeignKey("Chat", on_delete=models.CASCADE, related_name="compactions")
     previous = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     trigger = models.CharField(max_length=12, choices=Trigger.choices)
     mode = models.CharField(max_length=12, choices=Mode.choices, default=Mode.TRANSCRIPT)
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.RUNNING)
@@ -53,6 +51,8 @@ class Compaction(models.Model):
     tokens_before = models.PositiveIntegerField(default=0)
     tokens_after = models.PositiveIntegerField(default=0)
     before_is_measured = models.BooleanField(default=False)
+    # Measured less estimated size at the time, so that the meter falls at once and truly (rule K4).
+    measured_offset = models.IntegerField(default=0)
     model_name = models.CharField(max_length=200, blank=True)
     calls = models.PositiveSmallIntegerField(default=0)
     chunks_done = models.PositiveSmallIntegerField(default=0)

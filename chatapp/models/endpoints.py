@@ -77,7 +77,9 @@ class LanguageModel(models.Model):
     no_system_role = models.BooleanField(
         "no system role", default=False, help_text="The model's template takes no system message (Gemma, for example)."
     )
-    prompt_price = models.DecimalField("price per million prompt tokens", max_digits=10, decimal_places=4, null=True, blank=True)
+    prompt_price = models.DecimalField(
+        "price per million prompt tokens", max_digits=10, decimal_places=4, null=True, blank=True
+    )
     completion_price = models.DecimalField(
         "price per million completion tokens", max_digits=10, decimal_places=4, null=True, blank=True
     )

@@ -60,6 +60,9 @@ class Message(models.Model):
     # Our estimate of that call's request, to compare with prompt_tokens (rules A3, A4).
     estimated_prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     window_tokens = models.PositiveIntegerField(default=0)
+    # The boundary that call's request was built with (a message id, null for none): usage of a request that still
+    # held messages archived since says nothing of the chat's size now (rule A2).
+    request_through_id = models.PositiveBigIntegerField(null=True, blank=True)
     model_name = models.CharField(max_length=200, blank=True)
     # Parameters that were sent with it, so that the request can be rebuilt byte for byte (rule G3).
     request_extras = models.JSONField(default=dict, blank=True)

@@ -34,9 +34,7 @@ class Run(models.Model):
     objects = RunQuerySet.as_manager()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["chat"], condition=Q(status="live"), name="run_one_live_a_chat")
-        ]
+        constraints = [models.UniqueConstraint(fields=["chat"], condition=Q(status="live"), name="run_one_live_a_chat")]
         indexes = [models.Index(fields=["status", "lease_until"], name="run_status_lease")]
 
     def __str__(self) -> str:

@@ -1,0 +1,31 @@
+"""From a model's row to the address and key that a call needs."""
+
+from __future__ import annotations
+
+from chatapp import engine, sealing
+from chatapp.llm import Target, errors
+from chatapp.models import LanguageModel, SiteSettings
+
+
+class NotConnected(errors.EndpointError):
+    """There is nothing to call; codes: no_model, engine_down, wrong_key."""
+
+
+def target_of(model: LanguageModel | None, site: SiteSettings) -> Target:
+    """Raises NotConnected: no model, the engine is starting again, or the stored key can't be read."""
+    if model is None:
+        raise NotConnected("no_model")
+    base_url = engine.demo_base_url() if model.endpoint.is_demo else model.endpoint.base_url
+    if not base_url:
+        raise NotConnected("engine_down")
+    try:
+        key = model.endpoint.reveal_key()
+    except sealing.CannotUnseal as wrong:
+        raise NotConnected("wrong_key") from wrong
+    return Target(
+        base_url=base_url,
+        api_key=key,
+        model=model.name,
+        first_token_seconds=site.first_token_seconds,
+        idle_seconds=site.stall_seconds,
+    )

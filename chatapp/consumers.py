@@ -1,0 +1,117 @@
+"""One socket an open chat: events out, nothing in but "I have seen up to N"."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from typing import Any
+from urllib.parse import parse_qs
+from uuid import UUID
+
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from chatapp import events, presenting, runs
+from chatapp.database import in_database
+from chatapp.models import Chat
+
+# So many frames may be on their way unacknowledged (at ten a second and one acknowledgement a second); beyond it the
+# page is slow, gets none until it answers, and then one that holds everything.
+FRAMES_AHEAD = 60
+
+
+class ChatConsumer(AsyncWebsocketConsumer):
+    """Joined for one chat of the signed-in person; everybody else is turned away alike."""
+
+    async def connect(self) -> None:
+        self.chat_id: UUID = self.scope["url_route"]["kwargs"]["chat_id"]
+        self.user = self.scope["user"]
+        self.seen = presenting.revision_in(parse_qs(self.scope["query_string"].decode("latin-1")).get("seen", [""])[0])
+        self.frames: list[events.Framed] = []
+        self.sent = self.acknowledged = 0
+        self.has_gap = False
+        self.is_stale = True
+        self.news = asyncio.Event()
+        self.pump: asyncio.Task[None] | None = None
+        if not await in_database(presenting.may_see, self.user, self.chat_id):
+            await self.close()
+            return
+        self.unsubscribe = events.subscribe(self.chat_id, self.take)
+        if events.is_shared():
+            await self.channel_layer.group_add(events.group_of(self.chat_id), self.channel_name)
+        await self.accept()
+        self.pump = asyncio.create_task(self.push_for_ever())
+        await self.ask_for_whole_frame()
+
+    async def disconnect(self, code: int) -> None:
+        if self.pump is None:
+            return
+        self.pump.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self.pump
+        self.unsubscribe()
+        if events.is_shared():
+            await self.channel_layer.group_discard(events.group_of(self.chat_id), self.channel_name)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """An acknowledgement; one with "resync" asks for everything after its revision, and for a whole frame."""
+        try:
+            word = json.loads(text_data or "")
+            seen, frames = int(word["seen"]), int(word.get("frames", 0))
+        except (ValueError, TypeError, KeyError):
+            return
+        self.acknowledged = min(frames, self.sent)
+        if word.get("resync"):
+            self.seen, self.is_stale = max(0, seen), True
+            await self.ask_for_whole_frame()
+        self.news.set()
+
+    async def remote_event(self, message: dict[str, Any]) -> None:
+        """From another process, through the layer."""
+        if event := events.read_remote(message):
+            self.take(event)
+
+    def take(self, event: events.Event) -> None:
+        """On the loop, at every event; never waits."""
+        if isinstance(event, events.Framed):
+            if event.whole:
+                self.frames.clear()
+            self.frames.append(event)
+        else:
+            self.is_stale = True
+        self.news.set()
+
+    async def push_for_ever(self) -> None:
+        while True:
+            if self.is_stale:
+                self.is_stale = False
+                await self.push_changes()
+            await self.push_frames()
+            await self.news.wait()
+            self.news.clear()
+
+    async def push_changes(self) -> None:
+        try:
+            self.seen, html = await in_database(presenting.read_changes, self.user, self.chat_id, self.seen)
+        except Chat.DoesNotExist:
+            await self.close(code=4404)
+            return
+        if html:
+            await self.send(html)
+
+    async def push_frames(self) -> None:
+        frames, self.frames = self.frames, []
+        if self.sent - self.acknowledged > FRAMES_AHEAD:
+            self.has_gap = self.has_gap or bool(frames)
+            return
+        if self.has_gap:
+            self.has_gap = False
+            await self.ask_for_whole_frame()
+        for frame in frames:
+            self.sent += 1
+            await self.send(frame.html)
+
+    async def ask_for_whole_frame(self) -> None:
+        run = await in_database(presenting.live_run_of, self.chat_id)
+        if run:
+            runs.show_whole(run)

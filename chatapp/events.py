@@ -1,0 +1,153 @@
+"""Wake-ups and frames, from whoever writes to whoever shows; at most once, repaired by the next snapshot.
+
+In one process they go straight from the run to its listeners. The channel layer carries them between processes only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import socket
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from channels.layers import InMemoryChannelLayer, get_channel_layer
+
+log = logging.getLogger("foldline.events")
+
+# Who owns runs and compactions: host and process for a look, the nonce against a process id that is used again.
+PROCESS = f"{socket.gethostname()[:30]}:{os.getpid()}:{secrets.token_hex(6)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The chat has a newer revision; read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """A piece of a reply being written, as HTML. `whole` frames hold all of it so far and repair any gap."""
+
+    message_id: int
+    html: str
+    whole: bool = False
+
+
+Event = Changed | Framed
+Listener = Callable[[Event], None]
+
+_listeners: dict[UUID, set[Listener]] = defaultdict(set)
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def use_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """Every listener lives on this loop; views in worker threads reach it by `wake`."""
+    global _loop  # noqa: PLW0603 (one loop a process, known only once it runs)
+    _loop = loop
+
+
+def group_of(chat_id: UUID) -> str:
+    return f"chat.{chat_id.hex}"
+
+
+def is_shared() -> bool:
+    """Whether other processes may listen: only then is the layer asked."""
+    return not isinstance(get_channel_layer(), InMemoryChannelLayer)
+
+
+def subscribe(chat_id: UUID, listener: Listener) -> Callable[[], None]:
+    """Call `listener` on the loop at every event of the chat; the result ends it."""
+    _listeners[chat_id].add(listener)
+
+    def unsubscribe() -> None:
+        _listeners[chat_id].discard(listener)
+        if not _listeners[chat_id]:
+            del _listeners[chat_id]
+
+    return unsubscribe
+
+
+def has_listeners(chat_id: UUID) -> bool:
+    return is_shared() or chat_id in _listeners
+
+
+def tell_here(chat_id: UUID, event: Event) -> None:
+    """To the listeners of this process only; on the loop."""
+    for listener in tuple(_listeners.get(chat_id, ())):
+        listener(event)
+
+
+async def publish(chat_id: UUID, event: Event) -> None:
+    tell_here(chat_id, event)
+    if is_shared():
+        body = {"origin": PROCESS}
+        if isinstance(event, Framed):
+            body |= {"message_id": event.message_id, "html": event.html, "whole": event.whole}
+        await _send_to_group(group_of(chat_id), {"type": "remote.event", **body})
+
+
+def wake(chat_id: UUID) -> None:
+    """`publish(Changed())` from a worker thread, once its transaction has ended."""
+    if _loop is not None and _loop.is_running():
+        asyncio.run_coroutine_threadsafe(publish(chat_id, Changed()), _loop)
+
+
+def read_remote(message: dict[str, Any]) -> Event | None:
+    """The event in a layer message; None for our own, which went straight to the listeners."""
+    if message["origin"] == PROCESS:
+        return None
+    if "html" in message:
+        return Framed(message["message_id"], message["html"], message["whole"])
+    return Changed()
+
+
+async def send_to_process(process: str, **message: Any) -> None:
+    """A word to the process that owns a run: stop it, or show all of it."""
+    if is_shared():
+        await _send_to_group(_process_group(process), {"type": "process.word", **message})
+
+
+async def hear_words(handle: Callable[[dict[str, Any]], None]) -> None:
+    """Hand every word for this process to `handle`, until cancelled; returns at once where nobody can send any."""
+    if not is_shared():
+        return
+    layer = get_channel_layer()
+    while True:
+        with contextlib.suppress(OSError):
+            channel = await layer.new_channel()
+            await layer.group_add(_process_group(PROCESS), channel)
+            while True:
+                handle(await layer.receive(channel))
+        await asyncio.sleep(1)
+
+
+def _process_group(process: str) -> str:
+    return "process." + process.rsplit(":", 1)[-1]
+
+
+async def _send_to_group(group: str, message: dict[str, Any]) -> None:
+    try:
+        await get_channel_layer().group_send(group, message)
+    except Exception as error:  # the layer is only a wake-up: whatever it fails at, the next snapshot repairs
+        log.warning("The channel layer did not take an event: %s", type(error).__name__)
+
+
+async def check_layer(*, seconds: float = 2.0) -> str:
+    """ "ok" when a message sent through the layer comes back, else what went wrong."""
+    layer = get_channel_layer()
+    try:
+        async with asyncio.timeout(seconds):
+            channel = await layer.new_channel()
+            await layer.send(channel, {"type": "health.check"})
+            await layer.receive(channel)
+    except TimeoutError:
+        return "does not answer"
+    except OSError:
+        return "can't be reached"
+    return "ok"

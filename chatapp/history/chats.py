@@ -1,0 +1,42 @@
+"""What is done to a chat as a whole: its title, its model, its end."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+
+from chatapp.history.errors import ChatBusy
+from chatapp.history.locking import lock_chat, number_change
+from chatapp.history.texts import storable
+from chatapp.models import LanguageModel, Run
+
+
+@transaction.atomic
+def rename(*, chat_id: UUID, title: str) -> None:
+    number_change(lock_chat(chat_id), title=storable(title), titled_by_hand=True)
+
+
+@transaction.atomic
+def suggest_title(*, chat_id: UUID, title: str) -> bool:
+    """A title from the model; never over one that a person chose."""
+    chat = lock_chat(chat_id)
+    if chat.titled_by_hand or not title:
+        return False
+    number_change(chat, title=storable(title))
+    return True
+
+
+@transaction.atomic
+def choose_model(*, chat_id: UUID, model: LanguageModel) -> None:
+    """Raises ChatBusy while a run is live."""
+    chat = lock_chat(chat_id)
+    if Run.objects.live().filter(chat=chat).exists():
+        raise ChatBusy("run_live")
+    number_change(chat, model_id=model.pk)
+
+
+@transaction.atomic
+def delete_chat(*, chat_id: UUID) -> None:
+    """The chat with all its messages; asked back by the page, not here."""
+    lock_chat(chat_id).delete()

@@ -1,0 +1,169 @@
+"""Compactions as recorded: begun, applied, ended otherwise, undone; each in one transaction (rules I1, I2)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from chatapp.history.boundary import compaction_in_force, record_for_path
+from chatapp.history.errors import ChatBusy, Fenced, NotPossible
+from chatapp.history.locking import lock_chat, number_change
+from chatapp.history.texts import storable
+from chatapp.models import Chat, Compaction, Message, Run
+from compaction.planning import Plan
+from compaction.transcript import Usage
+
+LEASE = timedelta(seconds=12)
+
+
+@transaction.atomic
+def begin_compaction(
+    *, chat_id: UUID, trigger: Compaction.Trigger, by: str, user_id: int | None = None, run_id: int | None = None
+) -> Compaction:
+    """Claim the chat's one live compaction (rule I2). `run_id`: the run that it belongs to, if any.
+
+    Raises ChatBusy("already_running") or, for the button, ChatBusy("run_live").
+    """
+    chat = lock_chat(chat_id)
+    if Compaction.objects.live().filter(chat=chat).exists():
+        raise ChatBusy("already_running")
+    if Run.objects.live().filter(chat=chat).exclude(pk=run_id).exists():
+        raise ChatBusy("run_live")
+    number_change(chat)
+    return Compaction.objects.create(
+        chat=chat,
+        previous=compaction_in_force(chat),
+        by_id=user_id,
+        trigger=trigger,
+        owner=by,
+        lease_until=timezone.now() + LEASE,
+    )
+
+
+@transaction.atomic
+def note_plan(*, compaction_id: int, plan: Plan, model_name: str, **sizes: Any) -> None:
+    """What is about to be done, for the page. Raises Fenced."""
+    _change_live(
+        compaction_id,
+        through_id=plan.through.id,
+        from_position=plan.archived[0].position,
+        through_position=plan.through.position,
+        message_count=len(plan.archived),
+        model_name=model_name,
+        **sizes,
+    )
+
+
+@transaction.atomic
+def note_chunks(*, compaction_id: int, total: int) -> None:
+    """In how many calls the archived part is summarised, from the first. Raises Fenced."""
+    _change_live(compaction_id, chunks_total=total, chunks_done=0)
+
+
+@transaction.atomic
+def note_call(*, compaction_id: int, usage: Usage | None, chunk_is_done: bool) -> None:
+    """One summary call has ended. Raises Fenced."""
+    used = usage or Usage(prompt=0, completion=0)
+    _change_live(
+        compaction_id,
+        calls=F("calls") + 1,
+        chunks_done=F("chunks_done") + int(chunk_is_done),
+        prompt_tokens=F("prompt_tokens") + used.prompt,
+        completion_tokens=F("completion_tokens") + used.completion,
+        cached_tokens=F("cached_tokens") + used.cached,
+    )
+
+
+def keep_alive(compaction_id: int) -> bool:
+    """Prolong the lease; True when the person asked for it to be cancelled. Raises Fenced."""
+    live = Compaction.objects.live().filter(pk=compaction_id)
+    if not live.update(lease_until=timezone.now() + LEASE):
+        raise Fenced
+    return Compaction.objects.values_list("cancel_requested", flat=True).get(pk=compaction_id)
+
+
+@transaction.atomic
+def apply_compaction(
+    *, compaction_id: int, summary: str, planned_record: dict[str, Any], tokens_after: int
+) -> Compaction:
+    """Summary, boundary and time, with the row that explains them, all or none (rule I1).
+
+    Raises Fenced when it was cancelled or taken over, or when path or boundary aren't what they were when planned.
+    """
+    compaction = _live(compaction_id)
+    chat = lock_chat(compaction.chat_id)
+    through_is_active = Message.objects.filter(pk=compaction.through_id, active=True).exists()
+    if chat.record() != planned_record or not through_is_active:
+        raise Fenced
+    now = timezone.now()
+    text = storable(summary)
+    applied = {"status": Compaction.Status.APPLIED, "summary": text, "tokens_after": tokens_after, "ended_at": now}
+    if not Compaction.objects.live().filter(pk=compaction_id, cancel_requested=False).update(**applied):
+        raise Fenced
+    number_change(chat, summary=text, compacted_through_id=compaction.through_id, compacted_at=now)
+    return Compaction.objects.get(pk=compaction_id)
+
+
+@transaction.atomic
+def end_compaction(
+    *, compaction_id: int, status: Compaction.Status, reason: str = "", detail: str = "", tokens_after: int = 0
+) -> bool:
+    """Refused, failed or cancelled: nothing else changes. False when it had ended already."""
+    compaction = Compaction.objects.get(pk=compaction_id)
+    chat = lock_chat(compaction.chat_id)
+    ended = Compaction.objects.live().filter(pk=compaction_id)
+    changed = ended.update(
+        status=status,
+        reason=reason,
+        reason_detail=storable(detail)[:500],
+        tokens_after=tokens_after,
+        ended_at=timezone.now(),
+    )
+    if changed:
+        number_change(chat)
+    return bool(changed)
+
+
+@transaction.atomic
+def request_cancel(*, chat_id: UUID, compaction_id: int) -> bool:
+    """Ask the live compaction to stop; its owner sees it within a second."""
+    live = Compaction.objects.live().filter(pk=compaction_id, chat_id=chat_id)
+    return bool(live.update(cancel_requested=True))
+
+
+@transaction.atomic
+def undo_compaction(*, chat_id: UUID, compaction_id: int) -> Chat:
+    """Back to the state before (rule I4). Only the compaction in force can be undone.
+
+    Raises ChatBusy while a run or compaction is live, NotPossible otherwise.
+    """
+    chat = lock_chat(chat_id)
+    if Run.objects.live().filter(chat=chat).exists():
+        raise ChatBusy("run_live")
+    if Compaction.objects.live().filter(chat=chat).exists():
+        raise ChatBusy("already_running")
+    force = compaction_in_force(chat)
+    if force is None or force.pk != compaction_id:
+        raise NotPossible("not_in_force")
+    Compaction.objects.filter(pk=force.pk).update(status=Compaction.Status.UNDONE)
+    number_change(chat, **record_for_path(chat))
+    return chat
+
+
+def _live(compaction_id: int) -> Compaction:
+    compaction = Compaction.objects.live().filter(pk=compaction_id).first()
+    if compaction is None:
+        raise Fenced
+    return compaction
+
+
+def _change_live(compaction_id: int, **changes: Any) -> None:
+    chat = lock_chat(_live(compaction_id).chat_id)
+    if not Compaction.objects.live().filter(pk=compaction_id).update(**changes):
+        raise Fenced
+    number_change(chat)

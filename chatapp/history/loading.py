@@ -1,0 +1,147 @@
+"""Rows into the values that compaction plans over; only the live messages are read (rule C5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from uuid import UUID
+
+from chatapp.history.boundary import compaction_in_force
+from chatapp.models import Chat, Endpoint, LanguageModel, Message, SiteSettings
+from chatapp.models.messages import MessageQuerySet
+from compaction.budget import Limits, Meter, measure
+from compaction.transcript import Message as PureMessage
+from compaction.transcript import Status, ToolCall, Transcript, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A chat as the planner sees it: transcript, limits, and the model that would be asked next (None: no model)."""
+
+    chat: Chat
+    transcript: Transcript
+    limits: Limits
+    model: LanguageModel | None
+    site: SiteSettings
+
+    def meter(self, *, pending_text: str = "") -> Meter:
+        """The one figure that meter, trigger, button and admin read (rule A7)."""
+        return measure(
+            self.transcript,
+            self.limits,
+            pending_text=pending_text,
+            no_system_role=bool(self.model and self.model.no_system_role),
+        )
+
+
+def default_model(site: SiteSettings) -> LanguageModel | None:
+    """What a new chat starts with: the admin's choice while it is usable, else the first usable one.
+
+    A connected endpoint goes before the demo engine: whoever connects one wants it.
+    """
+    usable = LanguageModel.objects.usable()
+    if site.default_model_id and (chosen := usable.filter(pk=site.default_model_id).first()):
+        return chosen
+    return usable.exclude(endpoint__kind=Endpoint.Kind.DEMO).first() or usable.first()
+
+
+def model_of(chat: Chat, site: SiteSettings) -> LanguageModel | None:
+    """The chat's own model while it is usable, else the default one."""
+    own = LanguageModel.objects.usable().filter(pk=chat.model_id).first() if chat.model_id else None
+    return own or default_model(site)
+
+
+def limits_of(model: LanguageModel | None, site: SiteSettings) -> Limits:
+    own = model.threshold_percent if model else None
+    return Limits(
+        window=model.window_tokens if model else 0,
+        threshold_percent=site.threshold_percent if own is None else own,
+        tail_percent=site.tail_percent,
+        summary_percent=site.summary_percent,
+    )
+
+
+def measure_new_chat(site: SiteSettings, limits: Limits, *, pending_text: str = "") -> Meter:
+    """The meter of a chat that doesn't exist yet."""
+    empty = Transcript(system_prompt=site.system_prompt, summary="", messages=(), model="")
+    return measure(empty, limits, pending_text=pending_text)
+
+
+def load_situation(chat_id: UUID, *, before_reply: int | None = None) -> Situation:
+    """The chat as it is now; with `before_reply` (a message id) only what lies before that placeholder.
+
+    Raises Chat.DoesNotExist.
+    """
+    chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
+    site = SiteSettings.get_solo()
+    model = model_of(chat, site)
+    rows = chat.messages.on_path().after_boundary(chat.compacted_through)
+    if before_reply is not None:
+        rows = rows.filter(position__lt=Message.objects.values_list("position").get(pk=before_reply)[0])
+    return Situation(chat, _transcript(chat, model, rows), limits_of(model, site), model, site)
+
+
+def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, pending_text: str = "") -> Meter:
+    """The chat's meter, read from the newest usable usage on: the same figure as `Situation.meter`, whatever the length.
+
+    Without such a usage all live messages are estimated; the last few hundred answers to that are kept.
+    """
+    limits = limits_of(model, site)
+    live = chat.messages.on_path().after_boundary(chat.compacted_through)
+    measured = live.filter(
+        prompt_tokens__gt=0, model_name=model.name if model else "", request_through_id=chat.compacted_through_id
+    ).last()
+    if measured:
+        newer = _transcript(chat, model, live.filter(position__gte=measured.position))
+        meter = measure(newer, limits, pending_text=pending_text)
+        if meter.measured:
+            return meter
+    return measure(_whole(chat.pk, chat.revision, model.pk if model else None), limits, pending_text=pending_text)
+
+
+@lru_cache(maxsize=64)
+def _whole(chat_id: UUID, revision: int, model_id: int | None) -> Transcript:
+    """All live messages at one revision: a chat without usage is read once, not at every look and keystroke."""
+    chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
+    model = LanguageModel.objects.filter(pk=model_id).first()
+    return _transcript(chat, model, chat.messages.on_path().after_boundary(chat.compacted_through))
+
+
+def _transcript(chat: Chat, model: LanguageModel | None, rows: MessageQuerySet) -> Transcript:
+    boundary = chat.compacted_through
+    force = compaction_in_force(chat) if boundary else None
+    return Transcript(
+        system_prompt=chat.system_prompt,
+        summary=chat.summary,
+        messages=tuple(_pure(row, boundary) for row in rows if row.content or row.tool_calls or not row.is_live),
+        model=model.name if model else "",
+        archived_count=boundary.position + 1 if boundary else 0,
+        measured_offset=force.measured_offset if force else 0,
+    )
+
+
+def _pure(row: Message, boundary: Message | None) -> PureMessage:
+    return PureMessage(
+        id=row.pk,
+        position=row.position,
+        role=row.role,
+        content=row.content,
+        status=Status(row.status),
+        tool_calls=tuple(ToolCall(call["id"], call["name"], call["arguments"]) for call in row.tool_calls),
+        tool_call_id=row.tool_call_id,
+        usage=_usage(row),
+        model=row.model_name,
+        estimated_prompt=row.estimated_prompt_tokens or 0,
+        made_after_boundary=row.request_through_id == (boundary.pk if boundary else None),
+    )
+
+
+def _usage(row: Message) -> Usage | None:
+    if not row.prompt_tokens:
+        return None
+    return Usage(
+        prompt=row.prompt_tokens,
+        completion=row.completion_tokens or 0,
+        cached=row.cached_tokens or 0,
+        reasoning=row.reasoning_tokens or 0,
+    )

@@ -1,0 +1,81 @@
+"""Moving the active path between versions; whatever leaves it stays stored and can be shown again."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+
+from chatapp.history.boundary import record_for_path
+from chatapp.history.errors import ChatBusy, NotPossible
+from chatapp.history.locking import lock_chat, number_change
+from chatapp.models import Chat, Message, Run
+
+
+def branch_at(chat: Chat, position: int) -> int:
+    """Take everything from `position` on off the active path, with the boundary if it lay there (rule J1)."""
+    chat.messages.filter(active=True, position__gte=position).update(active=False)
+    return number_change(chat, touched=True, path_changed=True, **record_for_path(chat))
+
+
+@transaction.atomic
+def show_version(*, chat_id: UUID, message_id: int) -> Chat:
+    """Make the path through `message_id` active, down to its newest leaf. Raises ChatBusy, NotPossible."""
+    chat = lock_chat(chat_id)
+    if Run.objects.live().filter(chat=chat).exists():
+        raise ChatBusy("run_live")
+    rows = {pk: (parent, position) for pk, parent, position in chat.messages.values_list("pk", "parent_id", "position")}
+    if message_id not in rows:
+        raise NotPossible("no_such_message")
+    path = _ancestors(rows, message_id) + _newest_descendants(rows, message_id)
+    chat.messages.filter(active=True).update(active=False)
+    for start in range(0, len(path), 500):
+        chat.messages.filter(pk__in=path[start : start + 500]).update(active=True)
+    number_change(chat, path_changed=True, **record_for_path(chat))
+    return chat
+
+
+def _ancestors(rows: dict[int, tuple[int | None, int]], message_id: int) -> list[int]:
+    """From the root to the message itself."""
+    path: list[int] = []
+    here: int | None = message_id
+    while here is not None:
+        path.append(here)
+        here = rows[here][0]
+    return path[::-1]
+
+
+def _newest_descendants(rows: dict[int, tuple[int | None, int]], message_id: int) -> list[int]:
+    newest: dict[int, int] = {}
+    for pk, (parent, _) in rows.items():
+        if parent is not None:
+            newest[parent] = max(pk, newest.get(parent, 0))
+    path = []
+    here = message_id
+    while here in newest:
+        here = newest[here]
+        path.append(here)
+    return path
+
+
+def versions_of(chat: Chat, positions: list[int]) -> dict[int, list[int]]:
+    """Ids of the versions at each of `positions`, by parent of the active one, oldest first.
+
+    A version that failed without a word has nothing to show and isn't counted.
+    """
+    shown = (
+        chat.messages.filter(position__in=positions)
+        .exclude(content="", reasoning="", active=False, status__in=[*_WORDLESS])
+        .values_list("pk", "parent_id", "position", "active")
+        .order_by("pk")
+    )
+    rows = list(shown)
+    parent_at = {position: parent for _, parent, position, active in rows if active}
+    versions: dict[int, list[int]] = {}
+    for pk, parent, position, _ in rows:
+        if position in parent_at and parent == parent_at[position]:
+            versions.setdefault(position, []).append(pk)
+    return versions
+
+
+_WORDLESS = (Message.Status.FAILED, Message.Status.INTERRUPTED, Message.Status.STOPPED)

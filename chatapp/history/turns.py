@@ -1,0 +1,187 @@
+"""Turns from begin to end: the person's message, the reply's placeholder and its run, in one transaction each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from chatapp.history.errors import ChatBusy, Fenced, NotPossible
+from chatapp.history.locking import lock_chat, number_change
+from chatapp.history.paths import branch_at
+from chatapp.history.texts import first_words, storable
+from chatapp.models import Chat, Compaction, LanguageModel, Message, Run
+
+LEASE = timedelta(seconds=12)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a command began; `run` is None when the same send had been taken already."""
+
+    chat: Chat
+    message: Message
+    run: Run | None
+
+
+@transaction.atomic
+def start_chat(
+    *, owner_id: int, text: str, idempotency_key: str, model: LanguageModel | None, system_prompt: str, by: str
+) -> Turn:
+    """A new chat with its first turn. `by` names the process that will write the reply."""
+    sent = (
+        Message.objects.select_related("chat")
+        .filter(chat__owner_id=owner_id, position=0, role=Message.Role.USER, idempotency_key=idempotency_key)
+        .exclude(idempotency_key="")
+        .first()
+    )
+    if sent:
+        return Turn(sent.chat, sent, None)
+    chat = Chat.objects.create(
+        owner_id=owner_id, model=model, system_prompt=system_prompt, title=first_words(storable(text))
+    )
+    return begin_turn(chat_id=chat.pk, text=text, idempotency_key=idempotency_key, by=by)
+
+
+@transaction.atomic
+def begin_turn(*, chat_id: UUID, text: str, idempotency_key: str, by: str) -> Turn:
+    """The person's message, the reply's placeholder and its run. The same key twice is one message.
+
+    Raises ChatBusy while a run is live; a message sent during a compaction waits behind it (rule I3).
+    """
+    chat = lock_chat(chat_id)
+    sent = idempotency_key and chat.messages.filter(idempotency_key=idempotency_key).first()
+    if sent:
+        return Turn(chat, sent, None)
+    _refuse_while_writing(chat)
+    last = chat.messages.filter(active=True).order_by("-position").first()
+    revision = number_change(chat, touched=True)
+    message = Message.objects.create(
+        chat=chat,
+        parent=last,
+        position=last.position + 1 if last else 0,
+        role=Message.Role.USER,
+        content=storable(text),
+        idempotency_key=idempotency_key,
+        shown_revision=revision,
+        revision=revision,
+    )
+    return Turn(chat, message, _open_reply(chat, message, by=by))
+
+
+@transaction.atomic
+def begin_again(*, chat_id: UUID, reply_id: int, by: str) -> Turn:
+    """Another reply beside an ended one (Regenerate, Retry): a sibling takes the path, nothing is overwritten.
+
+    Raises ChatBusy while a run is live, NotPossible for what isn't a reply on the active path.
+    """
+    chat = lock_chat(chat_id)
+    _refuse_while_writing(chat)
+    reply = (
+        chat.messages.select_related("parent")
+        .filter(pk=reply_id, active=True, role=Message.Role.ASSISTANT, parent__role=Message.Role.USER)
+        .first()
+    )
+    if reply is None or reply.parent is None:
+        raise NotPossible("not_a_reply")
+    branch_at(chat, reply.position)
+    return Turn(chat, reply.parent, _open_reply(chat, reply.parent, by=by))
+
+
+@transaction.atomic
+def save_partial(*, run_id: int, attempt: int, content: str, reasoning: str) -> bool:
+    """Store the text so far and prolong the lease; True when a stop was asked for. Raises Fenced."""
+    now = timezone.now()
+    mine = Run.objects.live().filter(pk=run_id, attempt=attempt)
+    if not mine.update(heartbeat_at=now, lease_until=now + LEASE):
+        raise Fenced
+    run = Run.objects.get(pk=run_id)
+    Message.objects.filter(pk=run.reply_id).update(content=storable(content), reasoning=storable(reasoning))
+    return run.stop_requested
+
+
+@transaction.atomic
+def begin_writing(*, run_id: int, attempt: int, **facts: Any) -> None:
+    """The reply leaves the queue; `facts` tell what its request was built from. Raises Fenced."""
+    run = _my_run(run_id, attempt)
+    chat = lock_chat(run.chat_id)
+    revision = number_change(chat)
+    Message.objects.filter(pk=run.reply_id).update(status=Message.Status.STREAMING, revision=revision, **facts)
+
+
+@transaction.atomic
+def finish_turn(
+    *, run_id: int, attempt: int, status: Message.Status, content: str, reasoning: str, **facts: Any
+) -> Message:
+    """Text, usage, status; the run is closed with it. Raises Fenced when the run isn't ours any more."""
+    run = _my_run(run_id, attempt)
+    chat = lock_chat(run.chat_id)
+    now = timezone.now()
+    if not Run.objects.live().filter(pk=run_id, attempt=attempt).update(status=_RUN_STATUS[status], ended_at=now):
+        raise Fenced
+    revision = number_change(chat, touched=True)
+    Message.objects.filter(pk=run.reply_id).update(
+        status=status, content=storable(content), reasoning=storable(reasoning), revision=revision, **facts
+    )
+    return Message.objects.get(pk=run.reply_id)
+
+
+_RUN_STATUS = {
+    Message.Status.COMPLETE: Run.Status.COMPLETE,
+    Message.Status.STOPPED: Run.Status.STOPPED,
+    Message.Status.INTERRUPTED: Run.Status.INTERRUPTED,
+    Message.Status.FAILED: Run.Status.FAILED,
+}
+
+
+@transaction.atomic
+def request_stop(*, chat_id: UUID) -> Run | None:
+    """Mark the chat's live run for stopping and return it; None when nothing is being written."""
+    run = Run.objects.live().filter(chat_id=chat_id).first()
+    if run:
+        Run.objects.filter(pk=run.pk).update(stop_requested=True)
+    return run
+
+
+@transaction.atomic
+def interrupt_run(run: Run) -> bool:
+    """Take a dead run over: its attempt is raised, so a late writer changes nothing; its text so far is kept."""
+    chat = lock_chat(run.chat_id)
+    taken = Run.objects.live().filter(pk=run.pk, attempt=run.attempt)
+    if not taken.update(status=Run.Status.INTERRUPTED, attempt=run.attempt + 1, ended_at=timezone.now()):
+        return False
+    revision = number_change(chat)
+    Message.objects.filter(pk=run.reply_id).update(
+        status=Message.Status.INTERRUPTED, failure="interrupted", revision=revision
+    )
+    return True
+
+
+def _my_run(run_id: int, attempt: int) -> Run:
+    run = Run.objects.live().filter(pk=run_id, attempt=attempt).first()
+    if run is None:
+        raise Fenced
+    return run
+
+
+def _refuse_while_writing(chat: Chat) -> None:
+    if Run.objects.live().filter(chat=chat).exists():
+        raise ChatBusy("run_live")
+
+
+def _open_reply(chat: Chat, message: Message, *, by: str) -> Run:
+    compacting = Compaction.objects.live().filter(chat=chat).exists()
+    reply = Message.objects.create(
+        chat=chat,
+        parent=message,
+        position=message.position + 1,
+        role=Message.Role.ASSISTANT,
+        status=Message.Status.QUEUED if compacting else Message.Status.STREAMING,
+        shown_revision=chat.revision,
+        revision=chat.revision,
+    )
+    return Run.objects.create(chat=chat, reply=reply, owner=by, lease_until=timezone.now() + LEASE)

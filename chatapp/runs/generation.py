@@ -1,0 +1,232 @@
+"""One reply from its placeholder to its end: compact first if need be, stream, and close the run with what there is."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from chatapp import compacting, connecting, events
+from chatapp.database import in_database
+from chatapp.history import ledger, loading, turns
+from chatapp.history.errors import Fenced
+from chatapp.llm import deltas, errors, stream_chat
+from chatapp.models import Compaction, LanguageModel, Message, UsageRecord
+from chatapp.runs import titles
+from chatapp.runs.live import LiveRun
+from compaction.request import as_payload, assemble
+from compaction.tokens import estimate_request, estimate_text
+from compaction.transcript import Usage
+
+log = logging.getLogger("foldline.runs")
+
+SECONDS_BETWEEN_FRAMES = 0.1
+SECONDS_BETWEEN_SAVES = 1.0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How the reply ended, as finish_turn stores it."""
+
+    status: Message.Status = Message.Status.COMPLETE
+    failure: str = ""
+    failure_detail: str = ""
+    finish_reason: str = ""
+    usage: Usage | None = None
+    model: LanguageModel | None = None
+    estimated_prompt: int = 0
+
+
+async def write_reply(live: LiveRun) -> None:
+    """The whole life of a run's task. Ended by Stop or shutdown, it still closes the row; then cancellation passes."""
+    outcome = Outcome()
+    cancelled: asyncio.CancelledError | None = None
+    try:
+        async with _kept_up(live):
+            await _until_stopped(live, _write(live, outcome))
+    except asyncio.CancelledError as shutdown:
+        outcome.status, outcome.failure, cancelled = Message.Status.INTERRUPTED, "interrupted", shutdown
+    except Fenced:
+        return
+    except errors.EndpointError as error:
+        outcome.failure, outcome.failure_detail = error.code, error.detail
+        broken = isinstance(error, errors.StreamBroken | errors.ReplyTooLarge) and bool(live.text)
+        outcome.status = Message.Status.INTERRUPTED if broken else Message.Status.FAILED
+    except Exception:
+        log.exception("A run failed.")
+        outcome.status, outcome.failure = Message.Status.FAILED, "internal"
+    if live.stopping.is_set() and outcome.status is Message.Status.COMPLETE and not outcome.finish_reason:
+        outcome.status = Message.Status.STOPPED
+    with suppress(Fenced):
+        await asyncio.shield(asyncio.ensure_future(_finish(live, outcome)))
+    await events.publish(live.chat_id, events.Changed())
+    if cancelled:
+        raise cancelled
+    if outcome.status is Message.Status.COMPLETE:
+        await titles.suggest(live.chat_id)
+
+
+async def _until_stopped(live: LiveRun, work: Any) -> None:
+    """Run `work` until it ends or Stop is pressed; what it wrote so far stays in `live`."""
+    writing = asyncio.ensure_future(work)
+    stopping = asyncio.ensure_future(live.stopping.wait())
+    try:
+        await asyncio.wait({writing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if writing.done():
+            writing.result()
+    finally:
+        for task in (writing, stopping):
+            task.cancel()
+        await asyncio.gather(writing, stopping, return_exceptions=True)
+
+
+async def _write(live: LiveRun, outcome: Outcome) -> None:
+    await compacting.wait_for_end(live.chat_id)
+    situation = await _load(live)
+    has_tried = situation.meter().over_trigger
+    if has_tried:  # rule B2
+        await compacting.compact_for_run(live.chat_id, live.run_id, Compaction.Trigger.SEND)
+        situation = await _load(live)
+    try:
+        await _stream(live, situation, outcome)
+    except errors.RequestTooLong as too_long:  # rule B3: one compaction, one more try
+        await _learn_window(situation, too_long.window)
+        if has_tried or not await compacting.compact_for_run(live.chat_id, live.run_id, Compaction.Trigger.OVERFLOW):
+            raise
+        try:
+            await _stream(live, await _load(live), outcome)
+        except errors.RequestTooLong as again:
+            raise errors.EndpointError("still_too_long", again.detail) from again
+
+
+async def _load(live: LiveRun) -> loading.Situation:
+    return await in_database(loading.load_situation, live.chat_id, before_reply=live.reply_id)
+
+
+async def _learn_window(situation: loading.Situation, window: int) -> None:
+    if window and situation.model and not situation.limits.window:
+        await in_database(ledger.learn_window, model=situation.model, window=window)
+
+
+async def _stream(live: LiveRun, situation: loading.Situation, outcome: Outcome) -> None:
+    target = connecting.target_of(situation.model, situation.site)
+    request = assemble(situation.transcript, no_system_role=situation.model.no_system_role)
+    outcome.model, outcome.estimated_prompt = situation.model, estimate_request(request)
+    await in_database(
+        turns.begin_writing,
+        run_id=live.run_id,
+        attempt=live.attempt,
+        model_name=situation.model.name,
+        window_tokens=situation.limits.window,
+        estimated_prompt_tokens=outcome.estimated_prompt,
+        request_through_id=situation.chat.compacted_through_id,
+        request_extras=situation.chat.parameters,
+    )
+    await events.publish(live.chat_id, events.Changed())
+    stream = stream_chat(target, as_payload(request), params=situation.chat.parameters)
+    async with aclosing(stream):
+        async for event in stream:
+            if isinstance(event, deltas.TextWasReasoning):
+                live.count_as_reasoning()
+                await in_database(turns.begin_writing, run_id=live.run_id, attempt=live.attempt)
+                await events.publish(live.chat_id, events.Changed())
+            else:
+                _take(live, event, outcome)
+    if not live.text.strip() and live.reasoning and outcome.finish_reason != "tool_calls":
+        raise errors.StreamBroken("only_reasoning")
+
+
+def _take(live: LiveRun, event: deltas.Event, outcome: Outcome) -> None:
+    match event:
+        case deltas.TextDelta(text):
+            live.text += text
+            live.waiting = ""
+        case deltas.ReasoningDelta(text):
+            live.reasoning += text
+            live.waiting = ""
+        case deltas.Waiting(seconds, code):
+            live.waiting, live.waiting_seconds = code, seconds
+        case deltas.UsageSeen(usage):
+            outcome.usage = usage
+            return
+        case deltas.Finished(reason):
+            outcome.finish_reason = reason
+            return
+    live.changed.set()
+
+
+@asynccontextmanager
+async def _kept_up(live: LiveRun) -> AsyncIterator[None]:
+    """While the body runs: frames to the listeners, text and heartbeat to the row."""
+    keeping = [asyncio.ensure_future(_show(live)), asyncio.ensure_future(_save(live))]
+    try:
+        yield
+    finally:
+        for task in keeping:
+            task.cancel()
+        await asyncio.gather(*keeping, return_exceptions=True)
+
+
+async def _show(live: LiveRun) -> None:
+    """At most ten frames a second, fewer when one is costly to render."""
+    while True:
+        await live.changed.wait()
+        live.changed.clear()
+        if not events.has_listeners(live.chat_id):
+            continue
+        began = time.perf_counter()
+        frame = await asyncio.to_thread(live.next_frame)
+        cost = time.perf_counter() - began
+        await events.publish(live.chat_id, frame)
+        await asyncio.sleep(max(SECONDS_BETWEEN_FRAMES, 5 * cost))
+
+
+async def _save(live: LiveRun) -> None:
+    """The text so far at most once a second; the heartbeat with it, whether or not there is text."""
+    while True:
+        await asyncio.sleep(SECONDS_BETWEEN_SAVES)
+        try:
+            stop = await in_database(
+                turns.save_partial,
+                run_id=live.run_id,
+                attempt=live.attempt,
+                content=live.text,
+                reasoning=live.reasoning,
+            )
+        except Fenced:
+            stop = True
+        if stop:
+            live.stopping.set()
+
+
+async def _finish(live: LiveRun, outcome: Outcome) -> None:
+    usage = outcome.usage
+    await in_database(
+        turns.finish_turn,
+        run_id=live.run_id,
+        attempt=live.attempt,
+        status=outcome.status,
+        content=live.text,
+        reasoning=live.reasoning,
+        failure=outcome.failure,
+        failure_detail=outcome.failure_detail[:500],
+        finish_reason=outcome.finish_reason[:20],
+        prompt_tokens=usage.prompt if usage else None,
+        completion_tokens=usage.completion if usage else None,
+        cached_tokens=usage.cached if usage else None,
+        reasoning_tokens=usage.reasoning if usage else None,
+    )
+    if outcome.model and (usage or live.text):
+        estimate = Usage(prompt=outcome.estimated_prompt, completion=estimate_text(live.text))
+        await in_database(
+            ledger.record_usage,
+            kind=UsageRecord.Kind.REPLY,
+            chat_id=live.chat_id,
+            model=outcome.model,
+            usage=usage or estimate,
+            measured=usage is not None,
+        )

@@ -1,0 +1,122 @@
+"""The process's side of runs: it starts, stops and watches their tasks, and hears what other processes ask of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+from chatapp import compacting, events
+from chatapp.models import Compaction, Run
+from chatapp.runs import generation
+from chatapp.runs.live import LiveRun
+from chatapp.runs.reaper import reap_for_ever
+
+log = logging.getLogger("foldline.runs")
+
+_loop: asyncio.AbstractEventLoop | None = None
+_live: dict[int, LiveRun] = {}
+_tasks: dict[int, asyncio.Task[None]] = {}
+_background: set[asyncio.Task[Any]] = set()
+
+
+def start_up(loop: asyncio.AbstractEventLoop) -> None:
+    """Once a process: remember its loop, take dead runs over, listen to other processes."""
+    global _loop  # noqa: PLW0603 (one loop a process, known only once it runs)
+    if _loop is loop:
+        return
+    _loop = loop
+    events.use_loop(loop)
+    for work in (reap_for_ever(), events.hear_words(_hear)):
+        loop.call_soon_threadsafe(_keep, work)
+
+
+def start(run: Run) -> None:
+    """Begin to write; from a worker thread, after the transaction that made the run."""
+    _on_loop(_open, LiveRun(run_id=run.pk, attempt=run.attempt, chat_id=run.chat_id, reply_id=run.reply_id))
+
+
+def start_compaction(compaction: Compaction) -> None:
+    """Begin a compaction that a person asked for; from a worker thread."""
+    _on_loop(_keep, compacting.compact(compaction.pk, compaction.chat_id))
+
+
+def stop(run: Run) -> None:
+    """Stop it wherever it is being written; the row says so already."""
+    _on_loop(_stop_or_pass_on, run.pk, run.owner)
+
+
+def cancel_compaction(compaction_id: int) -> None:
+    """Wake its task here; elsewhere the row is seen within a second."""
+    _on_loop(compacting.cancel_here, compaction_id)
+
+
+def show_whole(run: Run) -> None:
+    """Ask the process that writes it for all of it; the frame comes to every listener."""
+    _on_loop(_show_or_pass_on, run.pk, run.owner)
+
+
+def live_text(reply_id: int) -> tuple[str, str] | None:
+    """Text and reasoning so far of a reply that this very process is writing; None elsewhere."""
+    for live in tuple(_live.values()):
+        if live.reply_id == reply_id:
+            return live.text, live.reasoning
+    return None
+
+
+async def shut_down() -> None:
+    """Orderly end: every text so far is stored, every run closed as interrupted."""
+    tasks = [*_tasks.values(), *_background]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _on_loop(function: Any, *args: Any) -> None:
+    if _loop is None:
+        raise RuntimeError("No event loop: chatapp.runs.start_up() has not been called.")
+    _loop.call_soon_threadsafe(function, *args)
+
+
+def _open(live: LiveRun) -> None:
+    _live[live.run_id] = live
+    task = asyncio.get_running_loop().create_task(generation.write_reply(live), name=f"run {live.run_id}")
+    _tasks[live.run_id] = task
+    task.add_done_callback(lambda _: _close(live))
+
+
+def _close(live: LiveRun) -> None:
+    _live.pop(live.run_id, None)
+    _tasks.pop(live.run_id, None)
+
+
+def _keep(work: Coroutine[Any, Any, Any]) -> None:
+    """Hold a reference while it runs: the loop itself keeps only weak ones."""
+    task = asyncio.get_running_loop().create_task(work)
+    _background.add(task)
+    task.add_done_callback(_background.discard)
+
+
+def _stop_or_pass_on(run_id: int, owner: str) -> None:
+    if live := _live.get(run_id):
+        live.stopping.set()
+    else:
+        _keep(events.send_to_process(owner, word="stop", run=run_id))
+
+
+def _show_or_pass_on(run_id: int, owner: str) -> None:
+    if live := _live.get(run_id):
+        live.show_whole()
+    else:
+        _keep(events.send_to_process(owner, word="show", run=run_id))
+
+
+def _hear(message: dict[str, Any]) -> None:
+    live = _live.get(message["run"])
+    if live is None:
+        return
+    if message["word"] == "stop":
+        live.stopping.set()
+    elif message["word"] == "show":
+        live.show_whole()

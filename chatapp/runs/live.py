@@ -1,0 +1,55 @@
+"""What a run holds in memory while it writes: the text so far, and how it becomes frames."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.template.loader import render_to_string
+
+from chatapp.events import Framed
+from chatapp.rendering import StreamedText
+
+
+@dataclass(slots=True)
+class LiveRun:
+    run_id: int
+    attempt: int
+    chat_id: UUID
+    reply_id: int
+    text: str = ""
+    reasoning: str = ""
+    # A visible wait before the first token: a code for the template and its seconds.
+    waiting: str = ""
+    waiting_seconds: float = 0
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _wants_whole: bool = False
+    _reply: StreamedText = field(default_factory=StreamedText)
+    _thoughts: StreamedText = field(default_factory=StreamedText)
+
+    def count_as_reasoning(self) -> None:
+        """All text so far turned out to be reasoning; the reply begins now."""
+        self.reasoning, self.text = self.reasoning + self.text, ""
+        self._reply, self._thoughts = StreamedText(), StreamedText()
+
+    def show_whole(self) -> None:
+        """Let the next frame hold all of it, for whoever comes later or missed something."""
+        self._wants_whole = True
+        self.changed.set()
+
+    def next_frame(self) -> Framed:
+        """What is new since the last frame, as HTML; in a worker thread, since Markdown costs milliseconds."""
+        whole, self._wants_whole = self._wants_whole, False
+        reply, thoughts = self._reply.update(self.text), self._thoughts.update(self.reasoning)
+        if whole:
+            reply, thoughts = self._reply.snapshot(), self._thoughts.snapshot()
+        context = {
+            "message_id": self.reply_id,
+            "frame": reply,
+            "reasoning": thoughts if self.reasoning else None,
+            "waiting": self.waiting,
+            "waiting_seconds": round(self.waiting_seconds),
+        }
+        return Framed(self.reply_id, render_to_string("chat/_frame.html", context), whole)

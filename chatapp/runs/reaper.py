@@ -1,0 +1,65 @@
+"""Takes over what a dead process left behind: its runs become "interrupted", their text is kept, nothing stays stuck."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+
+from django.db.models import Q
+from django.utils import timezone
+
+from chatapp import events
+from chatapp.database import in_database
+from chatapp.history import compactions, turns
+from chatapp.models import Compaction, Run
+
+log = logging.getLogger("foldline.runs")
+
+SECONDS_BETWEEN = 4
+
+
+async def reap_for_ever() -> None:
+    while True:
+        try:
+            for chat_id in await in_database(reap):
+                await events.publish(chat_id, events.Changed())
+        except Exception:
+            log.exception("The reaper could not look; it will again.")
+        await asyncio.sleep(SECONDS_BETWEEN)
+
+
+def reap() -> list:
+    """Interrupt every run and fail every compaction whose owner is dead; the ids of their chats."""
+    changed = []
+    for run in Run.objects.live().filter(_maybe_dead()):
+        if _is_dead(run) and turns.interrupt_run(run):
+            changed.append(run.chat_id)
+    for compaction in Compaction.objects.live().filter(_maybe_dead()):
+        if _is_dead(compaction) and compactions.end_compaction(
+            compaction_id=compaction.pk, status=Compaction.Status.FAILED, reason="interrupted"
+        ):
+            changed.append(compaction.chat_id)
+    return changed
+
+
+def _maybe_dead() -> Q:
+    """Lease over, or owned by an earlier process of this host, which needn't be waited for."""
+    here = socket.gethostname()[:30] + ":"
+    return Q(lease_until__lt=timezone.now()) | (Q(owner__startswith=here) & ~Q(owner=events.PROCESS))
+
+
+def _is_dead(row: Run | Compaction) -> bool:
+    if row.lease_until is None or row.lease_until < timezone.now():
+        return True
+    process_id = int(row.owner.split(":")[1])
+    if process_id == os.getpid():  # the same number again, as in a restarted container
+        return True
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False

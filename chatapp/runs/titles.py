@@ -1,0 +1,44 @@
+"""A chat's title from its first exchange, written by its model once the first reply is there."""
+
+from __future__ import annotations
+
+import logging
+from uuid import UUID
+
+from chatapp import connecting, events
+from chatapp.database import in_database
+from chatapp.history import chats, ledger, loading
+from chatapp.llm import complete, errors
+from chatapp.models import UsageRecord
+from compaction.prompts import clean_title, title_request
+from compaction.request import as_payload
+
+log = logging.getLogger("foldline.runs")
+
+LONGEST_TITLE_TOKENS = 400  # a reasoning model thinks first
+
+
+async def suggest(chat_id: UUID) -> None:
+    """Once, after the first exchange; whatever goes wrong, the first words of the message stay the title."""
+    situation = await in_database(loading.load_situation, chat_id)
+    messages = situation.transcript.messages
+    if situation.chat.titled_by_hand or len(messages) != 2 or situation.transcript.archived_count:
+        return
+    try:
+        target = connecting.target_of(situation.model, situation.site)
+        request = title_request(messages[0].content, messages[1].content)
+        completion = await complete(target, as_payload(request), max_tokens=LONGEST_TITLE_TOKENS, temperature=0.2)
+    except errors.EndpointError as error:
+        log.info("No title was made: %s", error.code)
+        return
+    if completion.usage:
+        await in_database(
+            ledger.record_usage,
+            kind=UsageRecord.Kind.TITLE,
+            chat_id=chat_id,
+            model=situation.model,
+            usage=completion.usage,
+            measured=True,
+        )
+    if await in_database(chats.suggest_title, chat_id=chat_id, title=clean_title(completion.text)):
+        await events.publish(chat_id, events.Changed())

@@ -1,0 +1,1 @@
+"""Commands and pages: one function each, synchronous, a form post or an htmx request alike."""

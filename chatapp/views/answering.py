@@ -1,0 +1,56 @@
+"""How every command answers: fragments for htmx, the page itself for a plain form, a sentence for a refusal."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from chatapp import events, presenting
+from chatapp.models import Chat
+
+
+def chat_or_404(request: HttpRequest, chat_id: UUID) -> Chat:
+    """The only way from an address to a chat: a stranger's id answers like a random one."""
+    return get_object_or_404(Chat.objects.for_user(request.user), pk=chat_id)
+
+
+def answer_changes(request: HttpRequest, chat_id: UUID, *, trigger: str = "") -> HttpResponse:
+    """After a command: what changed since the page's revision; every other open page is woken."""
+    events.wake(chat_id)
+    if not request.htmx:
+        return redirect("chat", chat_id)
+    _, html = presenting.read_changes(request.user, chat_id, seen_by(request))
+    response = HttpResponse(html)
+    response["HX-Reswap"] = "none"
+    if trigger:
+        response["HX-Trigger"] = trigger
+    return response
+
+
+def answer_refusal(
+    request: HttpRequest, code: str, *, chat: Chat | None = None, draft: str = "", status: int = 409, **facts: Any
+) -> HttpResponse:
+    """Why nothing was done; what was typed stays in the box."""
+    context = {"composer_error": code, "draft": draft, **facts}
+    if request.htmx:
+        return render(request, "chat/_composer_error.html", context, status=status)
+    return render(request, "chat/page.html", page_context(request, chat) | context, status=status)
+
+
+def page_context(request: HttpRequest, chat: Chat | None) -> dict[str, Any]:
+    context = presenting.read_page(chat.pk).context() if chat else presenting.empty_page()
+    model = context["current_model"]
+    context["sidebar"] = presenting.read_sidebar(request.user)
+    context["show_demo_notice"] = bool(model and model.endpoint.is_demo and not request.COOKIES.get(NOTICE_COOKIE))
+    return context
+
+
+NOTICE_COOKIE = "foldline_notice"
+
+
+def seen_by(request: HttpRequest) -> int:
+    """The revision that the asking page shows; 0, and so everything, where it doesn't say or says nonsense."""
+    return presenting.revision_in(request.POST.get("seen") or request.GET.get("seen", ""))

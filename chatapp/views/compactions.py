@@ -1,0 +1,66 @@
+"""The commands of a compaction: Compact now, Cancel, Undo; and the meter while one types."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST
+
+from chatapp import events, presenting, runs
+from chatapp.history import compactions, loading
+from chatapp.history.errors import HistoryError
+from chatapp.models import Compaction, SiteSettings
+from chatapp.views.answering import answer_changes, answer_refusal, chat_or_404
+
+
+@login_required
+@require_POST
+def compact(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+    """The button: at any threshold, with an unknown window too (rule B6)."""
+    chat = chat_or_404(request, chat_id)
+    try:
+        compaction = compactions.begin_compaction(
+            chat_id=chat.pk, trigger=Compaction.Trigger.BUTTON, by=events.PROCESS, user_id=request.user.pk
+        )
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    runs.start_compaction(compaction)
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, chat_id: UUID, compaction_id: int) -> HttpResponse:
+    chat = chat_or_404(request, chat_id)
+    if compactions.request_cancel(chat_id=chat.pk, compaction_id=compaction_id):
+        runs.cancel_compaction(compaction_id)
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_POST
+def undo(request: HttpRequest, chat_id: UUID, compaction_id: int) -> HttpResponse:
+    chat = chat_or_404(request, chat_id)
+    try:
+        compactions.undo_compaction(chat_id=chat.pk, compaction_id=compaction_id)
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_POST
+def meter(request: HttpRequest, chat_id: UUID | None = None) -> HttpResponse:
+    """The meter with the text being typed; the same function as everywhere (rule A7)."""
+    text = request.POST.get("text", "")
+    site = SiteSettings.get_solo()
+    if chat_id is None:
+        model = loading.default_model(site)
+        measured = loading.measure_new_chat(site, loading.limits_of(model, site), pending_text=text)
+    else:
+        chat = chat_or_404(request, chat_id)
+        measured = loading.load_meter(chat, site, loading.model_of(chat, site), pending_text=text)
+    return render(request, "chat/_meter.html", {"meter": presenting.view_meter(measured)})

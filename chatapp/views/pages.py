@@ -1,0 +1,75 @@
+"""The pages: home, a chat, older messages of either side of the boundary, what changed since."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_POST
+
+from chatapp import presenting
+from chatapp.views.answering import NOTICE_COOKIE, chat_or_404, page_context, seen_by
+
+
+@login_required
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    return render(request, "chat/page.html", page_context(request, None))
+
+
+@login_required
+@require_GET
+def chat(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+    shown = chat_or_404(request, chat_id)
+    context = page_context(request, shown)
+    if "archived" in request.GET:  # the divider's link, for a browser without JavaScript
+        context["archived"] = presenting.read_archived(shown, before=None)
+    return render(request, "chat/page.html", context)
+
+
+@login_required
+@require_GET
+def changes(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+    """What the socket would push, for a page whose socket is blocked."""
+    shown = chat_or_404(request, chat_id)
+    _, html = presenting.read_changes(request.user, shown.pk, seen_by(request))
+    return HttpResponse(html)
+
+
+@login_required
+@require_GET
+def archived(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+    shown = chat_or_404(request, chat_id)
+    older = presenting.read_archived(shown, before=_position(request))
+    return render(request, "chat/_archived.html", {"chat": shown, "archived": older})
+
+
+@login_required
+@require_GET
+def earlier(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+    shown = chat_or_404(request, chat_id)
+    older = presenting.read_earlier(shown, before=_position(request))
+    return render(request, "chat/_earlier.html", {"chat": shown, "earlier": older})
+
+
+@login_required
+@require_POST
+def dismiss_notice(request: HttpRequest) -> HttpResponse:
+    """The word about the demo model is said once a browser."""
+    back = request.POST.get("next", "")
+    if request.htmx:
+        response = HttpResponse()
+    elif url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
+        response = redirect(back)
+    else:
+        response = redirect("home")
+    response.set_cookie(NOTICE_COOKIE, "seen", max_age=31_536_000, httponly=True, samesite="Lax")
+    return response
+
+
+def _position(request: HttpRequest) -> int | None:
+    raw = request.GET.get("before", "")
+    return int(raw) if raw.isascii() and raw.isdigit() and len(raw) < 10 else None

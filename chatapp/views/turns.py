@@ -1,0 +1,147 @@
+"""The commands of a turn: start, send, stop, regenerate, retry, show another version."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from chatapp import events, runs
+from chatapp.history import loading, paths, turns
+from chatapp.history.errors import HistoryError
+from chatapp.history.texts import storable
+from chatapp.models import LanguageModel, SiteSettings
+from chatapp.views.answering import answer_changes, answer_refusal, chat_or_404
+
+LONGEST_TEXT = 2_000_000
+INVISIBLE = " \t\n\r\v\f\u00a0\u200b\u2060\ufeff\ufffd"
+SENT = json.dumps({"foldline:sent": {}})
+
+
+class TypedText(forms.CharField):
+    """A text as typed, made storable before any validator can turn a stray NUL into a lost message."""
+
+    def to_python(self, value: Any) -> str:
+        return storable(super().to_python(value)).replace("\r\n", "\n")
+
+
+class MessageForm(forms.Form):
+    """What a person sends. Any other field of the post is ignored."""
+
+    text = TypedText(strip=False, max_length=LONGEST_TEXT)
+    idempotency_key = forms.CharField(required=False, max_length=64)
+    model = forms.ModelChoiceField(queryset=LanguageModel.objects.none(), required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["model"].queryset = LanguageModel.objects.usable()
+
+    def clean_text(self) -> str:
+        text = self.cleaned_data["text"]
+        if not text.strip(INVISIBLE):
+            raise forms.ValidationError("empty")
+        return text
+
+    def refusal(self) -> str:
+        """The code of the sentence to show."""
+        if "text" in self.errors:
+            return "too_much_text" if len(self.data.get("text", "")) > LONGEST_TEXT else "empty"
+        return "malformed"
+
+
+@login_required
+@require_POST
+def start(request: HttpRequest) -> HttpResponse:
+    """A new chat with its first message."""
+    form = MessageForm(request.POST)
+    draft = request.POST.get("text", "")
+    if not form.is_valid():
+        return answer_refusal(request, form.refusal(), draft=draft, status=422)
+    site = SiteSettings.get_solo()
+    model = form.cleaned_data["model"] or loading.default_model(site)
+    limits = loading.limits_of(model, site)
+    meter = loading.measure_new_chat(site, limits, pending_text=form.cleaned_data["text"])
+    if not meter.fits:
+        return answer_refusal(request, "larger_than_window", draft=draft, status=422)
+    turn = turns.start_chat(
+        owner_id=request.user.pk,
+        text=form.cleaned_data["text"],
+        idempotency_key=form.cleaned_data["idempotency_key"],
+        model=model,
+        system_prompt=site.system_prompt,
+        by=events.PROCESS,
+    )
+    _begin(turn)
+    if not request.htmx:
+        return redirect(turn.chat)
+    return HttpResponse(headers={"HX-Redirect": turn.chat.get_absolute_url(), "HX-Trigger": SENT})
+
+
+@login_required
+@require_POST
+def send(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+    chat = chat_or_404(request, chat_id)
+    form = MessageForm(request.POST)
+    draft = request.POST.get("text", "")
+    if not form.is_valid():
+        return answer_refusal(request, form.refusal(), chat=chat, draft=draft, status=422)
+    site = SiteSettings.get_solo()
+    limits = loading.limits_of(loading.model_of(chat, site), site)
+    if not loading.measure_new_chat(site, limits, pending_text=form.cleaned_data["text"]).fits:
+        # No compaction could make room for it, so it isn't stored: it stays in the box.
+        return answer_refusal(request, "larger_than_window", chat=chat, draft=draft, status=422)
+    try:
+        turn = turns.begin_turn(
+            chat_id=chat.pk,
+            text=form.cleaned_data["text"],
+            idempotency_key=form.cleaned_data["idempotency_key"],
+            by=events.PROCESS,
+        )
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat, draft=draft)
+    _begin(turn)
+    return answer_changes(request, chat.pk, trigger=SENT)
+
+
+@login_required
+@require_POST
+def stop(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+    chat = chat_or_404(request, chat_id)
+    if run := turns.request_stop(chat_id=chat.pk):
+        runs.stop(run)
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_POST
+def write_again(request: HttpRequest, chat_id: UUID, message_id: int) -> HttpResponse:
+    """Regenerate and Retry: another reply beside the one that is there."""
+    chat = chat_or_404(request, chat_id)
+    try:
+        turn = turns.begin_again(chat_id=chat.pk, reply_id=message_id, by=events.PROCESS)
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    _begin(turn)
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_POST
+def show_version(request: HttpRequest, chat_id: UUID, message_id: int) -> HttpResponse:
+    chat = chat_or_404(request, chat_id)
+    try:
+        paths.show_version(chat_id=chat.pk, message_id=message_id)
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    return answer_changes(request, chat.pk)
+
+
+def _begin(turn: turns.Turn) -> None:
+    if turn.run:
+        runs.start(turn.run)
