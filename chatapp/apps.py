@@ -16,4 +16,4 @@ class FoldlineConfig(AppConfig):
 
 
 class FoldlineAdminConfig(AdminConfig):
-    default_site = "chatapp.admin.site.FoldlineAdminSite"
+    default_site = "chatapp.adminsite.FoldlineAdminSite"

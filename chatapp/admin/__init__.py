@@ -1,1 +1,20 @@
-"""Where an operator sets things up: endpoints, models, settings, the list of compactions."""
+"""Where an operator sets things up, in the order shown: settings, endpoints, models, compactions, users.
+
+Chats and messages are not here and never will be: staff sees figures, not what people write.
+"""
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+
+from chatapp.admin.compactions import CompactionAdmin
+from chatapp.admin.endpoints import EndpointAdmin
+from chatapp.admin.models import LanguageModelAdmin
+from chatapp.admin.settings import SettingsAdmin
+from chatapp.admin.users import PersonAdmin
+from chatapp.models import Compaction, Endpoint, LanguageModel, SiteSettings
+
+admin.site.register(SiteSettings, SettingsAdmin)
+admin.site.register(Endpoint, EndpointAdmin)
+admin.site.register(LanguageModel, LanguageModelAdmin)
+admin.site.register(Compaction, CompactionAdmin)
+admin.site.register(User, PersonAdmin)

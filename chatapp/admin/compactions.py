@@ -1,0 +1,92 @@
+"""The list of compactions: figures and reasons. Titles, texts and summaries are their owner's alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, F, Q, Sum
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+
+from chatapp.admin.desk import ReadOnly, count
+from chatapp.models import Compaction
+
+APPLIED = Q(status=Compaction.Status.APPLIED)
+
+
+class CompactionAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = [
+        "started_at", "person", "trigger", "outcome", "before_and_after", "saved", "took", "calls",
+        "mode", "model_name",
+    ]  # fmt: skip
+    list_filter = ["status", "trigger", "started_at", "model_name"]
+    list_per_page = 50
+    search_fields = ["chat__owner__username"]
+    search_help_text = "The name of the chat’s owner"
+    ordering = ["-started_at", "-pk"]
+    actions = None
+    fields = [
+        "started_at", "person", "chat_id", "trigger", "mode", "outcome", "endpoint_words", "message_count",
+        "before_and_after", "saved", "took", "calls", "prompt_tokens", "completion_tokens", "cached_tokens",
+        "model_name",
+    ]  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        rows = super().get_queryset(request).select_related("chat__owner")
+        return rows.defer("summary", "chat__title", "chat__summary", "chat__system_prompt", "chat__parameters")
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        response = super().changelist_view(request, extra_context)
+        if isinstance(response, TemplateResponse) and response.context_data and "cl" in response.context_data:
+            response.context_data["totals"] = totals_of(response.context_data["cl"].queryset)
+        return response
+
+    @admin.display(description="person", ordering="chat__owner__username")
+    def person(self, compaction: Compaction) -> str:
+        return compaction.chat.owner.get_username()
+
+    @admin.display(description="chat")
+    def chat_id(self, compaction: Compaction) -> str:
+        return str(compaction.chat_id)
+
+    @admin.display(description="outcome", ordering="status")
+    def outcome(self, compaction: Compaction) -> str:
+        return render_to_string("admin/chatapp/compaction/outcome.html", {"compaction": compaction}).strip()
+
+    @admin.display(description="the endpoint’s words", empty_value="–")
+    def endpoint_words(self, compaction: Compaction) -> str | None:
+        """Only when a call failed: what a judge says about a summary may quote it."""
+        return compaction.reason_detail or None if compaction.status == Compaction.Status.FAILED else None
+
+    @admin.display(description="tokens before → after")
+    def before_and_after(self, compaction: Compaction) -> str:
+        if not compaction.tokens_before:
+            return "–"
+        mark = "" if compaction.before_is_measured else "≈ "
+        after = count(compaction.tokens_after) if compaction.tokens_after else "–"
+        return f"{mark}{count(compaction.tokens_before)} → {after}"
+
+    @admin.display(description="saved")
+    def saved(self, compaction: Compaction) -> str:
+        return f"{compaction.saved_percent} %" if compaction.status in SHORTENED else "–"
+
+    @admin.display(description="seconds")
+    def took(self, compaction: Compaction) -> str:
+        return "–" if compaction.seconds is None else f"{compaction.seconds:.1f}"
+
+
+SHORTENED = (Compaction.Status.APPLIED, Compaction.Status.UNDONE)
+
+
+def totals_of(compactions: Any) -> dict[str, int]:
+    """Counts and tokens of these rows: saved by the applied ones, spent on the calls of all."""
+    totals = compactions.order_by().aggregate(
+        all=Count("pk"),
+        applied=Count("pk", filter=APPLIED),
+        saved=Sum(F("tokens_before") - F("tokens_after"), filter=APPLIED),
+        spent=Sum(F("prompt_tokens") + F("completion_tokens")),
+        cached=Sum("cached_tokens"),
+    )
+    return {name: number or 0 for name, number in totals.items()}

@@ -1,0 +1,97 @@
+"""Asks an endpoint what it serves, and learns models and context windows from the answer (rule A1)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from asgiref.sync import async_to_sync
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from chatapp import engine, sealing
+from chatapp.llm import ModelInfo, Probe, Target
+from chatapp.models import Endpoint, LanguageModel
+
+Ask = Callable[[Target], Awaitable[Probe]]
+
+# An endpoint with more models than this would flood the picker, so its new ones come in switched off.
+PICKER_LIMIT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of asking: a code when it failed, otherwise what is served and what that changed here."""
+
+    ok: bool
+    code: str = ""
+    detail: str = ""
+    offered: tuple[ModelInfo, ...] = ()
+    added: tuple[str, ...] = ()
+    switched_off: bool = False
+    vanished: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        return render_to_string("admin/chatapp/endpoint/outcome.txt", {"finding": self}).strip()
+
+    @property
+    def without_window(self) -> list[str]:
+        return [model.name for model in self.offered if not model.window]
+
+    @property
+    def with_window(self) -> list[ModelInfo]:
+        return [model for model in self.offered if model.window]
+
+
+def look_into(endpoint: Endpoint, *, ask: Ask, add_models: bool) -> Finding:
+    """Asks the endpoint, stores windows, time and outcome, and with `add_models` the models that are new here."""
+    finding = _ask(endpoint, ask=ask)
+    if finding.ok:
+        finding = _learn(endpoint, finding.offered, add_models=add_models)
+    endpoint.checked_at = timezone.now()
+    endpoint.check_outcome = finding.sentence[:500]
+    endpoint.save(update_fields=["base_url", "checked_at", "check_outcome"])
+    return finding
+
+
+def _ask(endpoint: Endpoint, *, ask: Ask) -> Finding:
+    base_url = engine.demo_base_url() if endpoint.is_demo else endpoint.base_url
+    if not base_url:
+        return Finding(ok=False, code="engine_down")
+    try:
+        target = Target(base_url=base_url, api_key=endpoint.reveal_key(), model="")
+    except sealing.CannotUnseal:
+        return Finding(ok=False, code="sealed_with_another_secret")
+    probe = async_to_sync(ask)(target)
+    if not probe.ok:
+        return Finding(ok=False, code=probe.code, detail=probe.detail)
+    if endpoint.kind == Endpoint.Kind.ADMIN and probe.base_url:
+        endpoint.base_url = probe.base_url  # the address that answered: with /v1 where that was missing
+    return Finding(ok=True, offered=tuple(model for model in probe.models if _is_storable(model)))
+
+
+@transaction.atomic
+def _learn(endpoint: Endpoint, offered: tuple[ModelInfo, ...], *, add_models: bool) -> Finding:
+    known = {model.name: model for model in endpoint.models.select_for_update()}
+    for model in offered:
+        row = known.get(model.name)
+        if row and model.window and row.window_reported != model.window:
+            row.window_reported = model.window
+            row.save(update_fields=["window_reported"])
+    new = {model.name: model for model in offered if model.name not in known} if add_models else {}
+    switched_off = len(new) > PICKER_LIMIT
+    LanguageModel.objects.bulk_create(
+        [
+            LanguageModel(endpoint=endpoint, name=name, window_reported=model.window, enabled=not switched_off)
+            for name, model in new.items()
+        ],
+        ignore_conflicts=True,
+    )
+    vanished = sorted(known.keys() - {model.name for model in offered})
+    return Finding(ok=True, offered=offered, added=tuple(new), switched_off=switched_off, vanished=tuple(vanished))
+
+
+def _is_storable(model: ModelInfo) -> bool:
+    return 0 < len(model.name) <= 200 and model.name.isprintable()

@@ -1,0 +1,49 @@
+"""What every page of the admin shares: who may use it, and numbers as people read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.db.models import Model
+from django.http import HttpRequest
+
+
+class StaffOnly:
+    """One tier: whoever is on the staff runs this Foldline. Nobody hands out single permissions."""
+
+    def _is_staff(self, request: HttpRequest) -> bool:
+        return request.user.is_active and request.user.is_staff
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self._is_staff(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self._is_staff(request)
+
+    def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
+        return self._is_staff(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self._is_staff(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self._is_staff(request)
+
+
+class ReadOnly(StaffOnly):
+    """For staff to look at; nothing is added, changed or deleted here."""
+
+    def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+def count(number: int) -> str:
+    """8192 as “8,192”."""
+    return intcomma(number)

@@ -1,0 +1,87 @@
+"""Models: the context window in force and where it is from, the threshold of each, and who may be chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from chatapp.admin.desk import StaffOnly, count
+from chatapp.models import LanguageModel, SiteSettings
+from compaction.budget import trigger_tokens
+
+SOURCES = {"admin": "entered here", "endpoint": "told by the endpoint", "learned": "learned from a refused request"}
+
+
+def threshold_of(model: LanguageModel, settings: SiteSettings) -> int:
+    """The percentage that applies to this model: its own, or the one of the settings."""
+    return settings.threshold_percent if model.threshold_percent is None else model.threshold_percent
+
+
+def folds_at(model: LanguageModel, settings: SiteSettings) -> int:
+    """Tokens at which this model's chats are folded by themselves; 0 is never (rules A5, A7)."""
+    return trigger_tokens(model.window_tokens, threshold_of(model, settings))
+
+
+class LanguageModelAdmin(StaffOnly, admin.ModelAdmin):
+    list_display = ["name", "endpoint", "window_in_force", "window_from", "threshold", "trigger", "enabled"]
+    list_editable = ["enabled"]
+    list_filter = ["endpoint", "enabled"]
+    list_select_related = ["endpoint"]
+    search_fields = ["name"]
+    ordering = ["endpoint__name", "name"]
+    actions = None
+    readonly_fields = ["window_in_force", "window_from", "window_reported", "window_learned", "trigger"]
+    fieldsets = [
+        (None, {"fields": ["endpoint", "name", "enabled"]}),
+        (
+            "Context window",
+            {
+                "description": "What you enter comes first, then what the endpoint tells, then what a refused request "
+                "taught. 0 is unknown: Foldline never guesses, so those chats aren’t folded by themselves; “Compact "
+                "now” works all the same.",
+                "fields": ["window_set", "window_in_force", "window_from", "window_reported", "window_learned"],
+            },
+        ),
+        ("Folding", {"fields": ["threshold_percent", "trigger"]}),
+        (
+            "Peculiarities and prices",
+            {
+                "description": "Prices only turn recorded tokens into money; leave them empty for a model of your own.",
+                "fields": ["no_system_role", "prompt_price", "completion_price"],
+            },
+        ),
+    ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: LanguageModel | None = None) -> list[str]:
+        # The name is the model's id there: another one is another model.
+        return [*self.readonly_fields, "endpoint", "name"] if obj else self.readonly_fields
+
+    def get_fieldsets(self, request: HttpRequest, obj: LanguageModel | None = None) -> Any:
+        if obj:
+            return self.fieldsets
+        return [(None, {"fields": ["endpoint", "name", "enabled", "window_set", "threshold_percent"]})]
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        field.widget.can_add_related = field.widget.can_change_related = False
+        return field
+
+    @admin.display(description="window in force")
+    def window_in_force(self, model: LanguageModel) -> str:
+        return f"{count(model.window_tokens)} tokens" if model.window_tokens else "unknown"
+
+    @admin.display(description="known from")
+    def window_from(self, model: LanguageModel) -> str:
+        return SOURCES.get(model.window_source, "nowhere yet: not folded by itself")
+
+    @admin.display(description="threshold")
+    def threshold(self, model: LanguageModel) -> str:
+        own = "" if model.threshold_percent is None else " (its own)"
+        return f"{threshold_of(model, SiteSettings.get_solo())} %{own}"
+
+    @admin.display(description="folds at")
+    def trigger(self, model: LanguageModel) -> str:
+        tokens = folds_at(model, SiteSettings.get_solo())
+        return f"{count(tokens)} tokens" if tokens else "never by itself"

@@ -1,0 +1,85 @@
+"""The one row of settings, with what the threshold means for the models at hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Q
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from solo.admin import SingletonModelAdmin
+
+from chatapp.admin.desk import StaffOnly
+from chatapp.admin.models import folds_at, threshold_of
+from chatapp.models import LanguageModel, SiteSettings
+
+EXAMPLES = 5
+
+
+class ModelChoice(forms.ModelChoiceField):
+    def label_from_instance(self, model: LanguageModel) -> str:
+        return f"{model.name} · {model.endpoint.name}"
+
+
+class SettingsAdmin(StaffOnly, SingletonModelAdmin):
+    readonly_fields = ["effect"]
+    fieldsets = [
+        (
+            "Folding",
+            {
+                "description": "When a chat nears the end of its model’s window, its earlier turns are summarised and "
+                "folded behind a divider. Nothing is deleted. Changes act from the next message on.",
+                "fields": [
+                    "threshold_percent",
+                    "effect",
+                    "tail_percent",
+                    "summary_percent",
+                    "summariser",
+                    "summary_prompt",
+                ],
+            },
+        ),
+        (
+            "New chats",
+            {
+                "description": "What a new chat begins with. Chats that exist keep theirs.",
+                "fields": ["default_model", "system_prompt"],
+            },
+        ),
+        (
+            "Accounts",
+            {"description": "Closed, you make the accounts yourself under Users.", "fields": ["sign_up_open"]},
+        ),
+        (
+            "Waiting",
+            {
+                "description": "How long a reply may keep a person waiting before it counts as lost.",
+                "fields": ["first_token_seconds", "stall_seconds"],
+            },
+        ),
+    ]
+
+    @admin.display(description="What this means")
+    def effect(self, settings: SiteSettings) -> str:
+        models = list(LanguageModel.objects.usable())
+        models.sort(key=lambda model: model.pk != settings.default_model_id)
+        rows = [
+            {"model": model, "folds_at": folds_at(model, settings), "threshold": threshold_of(model, settings)}
+            for model in models[:EXAMPLES]
+        ]
+        context = {"rows": rows, "more": len(models) - len(rows)}
+        return render_to_string("admin/chatapp/sitesettings/effect.html", context)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Only usable models, and the one that is chosen now: it may have been switched off since."""
+        chosen = getattr(SiteSettings.get_solo(), db_field.attname)
+        usable = Q(pk__in=LanguageModel.objects.usable().values("pk"))
+        kwargs["queryset"] = (
+            LanguageModel.objects.filter(usable | Q(pk=chosen)).select_related("endpoint").order_by("pk")
+        )
+        field = super().formfield_for_foreignkey(db_field, request, form_class=ModelChoice, **kwargs)
+        widget = field.widget
+        widget.can_add_related = widget.can_change_related = widget.can_delete_related = widget.can_view_related = False
+        return field
