@@ -32,6 +32,6 @@ urlpatterns = [
     path("notice/", pages.dismiss_notice, name="dismiss_notice"),
     path("setup/<str:token>/", setup.set_up, name="setup"),
     path("healthz/", health.healthz, name="healthz"),
-    path("accounts/", include("allauth.urls")),
+    path("accounts/", include("chatapp.account_urls")),
     path("admin/", admin.site.urls),
 ]
