@@ -1,0 +1,138 @@
+"""`manage.py serve`: Foldline's server in one process, with the demo engine beside it, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+from typing import Any
+
+# First, before anything imports a reactor: Daphne installs Twisted's asyncio one.
+from daphne.server import Server  # isort: skip
+
+from channels.routing import get_default_application
+from daphne.endpoints import build_endpoint_description_strings
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
+from twisted.internet import defer, reactor
+from twisted.internet.error import CannotListenError
+from twisted.python.failure import Failure
+
+from chatapp import accounts, addresses, endpoints, engine, runs
+from chatapp.models import Endpoint
+
+log = logging.getLogger("foldline.serve")
+
+SOCKET_LIMIT = 64 * 1024  # bytes; the browser only says what it has seen
+GOODBYE_SECONDS = 10
+
+
+class FoldlineServer(Server):
+    """Daphne's server, that tells when it listens and remembers why it can't."""
+
+    failure: Failure | None = None
+
+    def __init__(self, *args: Any, on_listening: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.on_listening = on_listening
+
+    def listen_success(self, port: Any) -> None:
+        super().listen_success(port)
+        self.on_listening()
+
+    def listen_error(self, failure: Failure) -> None:
+        self.failure = failure
+        self.stop()
+
+
+class Command(BaseCommand):
+    help = "Runs Foldline at HOST and PORT."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--prepare", action="store_true", help="Bring database and static files up to date first.")
+
+    def handle(self, *, prepare: bool, **_: Any) -> None:
+        engine.start_if_wanted()  # it loads its model while we do the rest
+        try:
+            if prepare:
+                call_command("prepare", stdout=self.stdout)
+            self.make_account()
+            self.run(endpoints.sync_from_environment())
+        finally:
+            engine.stop()
+
+    def make_account(self) -> None:
+        try:
+            accounts.make_unattended_superuser(os.environ)
+        except accounts.BadUnattendedAccount as bad:
+            raise CommandError(str(bad)) from bad
+
+    def run(self, endpoint: Endpoint | None) -> None:
+        greeting = self.greeting()
+        server = FoldlineServer(
+            get_default_application(),
+            endpoints=build_endpoint_description_strings(host=settings.HOST, port=settings.PORT),
+            websocket_max_message_size=SOCKET_LIMIT,
+            websocket_max_frame_size=SOCKET_LIMIT,
+            ready_callable=lambda: begin(endpoint),
+            on_listening=lambda: self.say(*greeting),
+            server_name="Foldline",
+            **(PROXY_HEADERS if settings.PUBLIC_URL else {}),
+        )
+        server.run()
+        if server.failure is not None:
+            raise CommandError(why_not_listening(server.failure))
+
+    def greeting(self) -> list[str]:
+        here, *elsewhere = (
+            [f"{settings.PUBLIC_URL}/"] if settings.PUBLIC_URL else addresses.addresses(settings.HOST, settings.PORT)
+        )
+        lines = [f"Foldline is at {here}", *(f"From other machines: {address}" for address in elsewhere)]
+        if token := accounts.setup_link_token():
+            lines.append(f"Make the first account: {here.rstrip('/')}{reverse('setup', args=[token])}")
+        if not (settings.OPENAI_BASE_URL or settings.OPENAI_API_KEY) and (reason := engine.reason_unwanted()):
+            lines.append(f"The demo model isn't running: {reason}. Connect an endpoint in the admin.")
+        return lines
+
+    def say(self, *lines: str) -> None:
+        for line in lines:
+            self.stdout.write(line)
+        self.stdout.flush()
+
+
+# The proxy has to set these itself, over whatever a client sends (deploy/).
+PROXY_HEADERS = {
+    "proxy_forwarded_address_header": "X-Forwarded-For",
+    "proxy_forwarded_port_header": "X-Forwarded-Port",
+    "proxy_forwarded_proto_header": "X-Forwarded-Proto",
+}
+
+
+def begin(endpoint: Endpoint | None) -> None:
+    """Once the loop is known: runs are taken up; an endpoint that is slow to answer keeps nobody waiting."""
+    loop = asyncio.get_event_loop()
+    runs.start_up(loop)
+    if endpoint is not None and endpoint.enabled:
+        loop.call_soon(lambda: _background.append(loop.create_task(endpoints.ask(endpoint))))
+    reactor.addSystemEventTrigger("before", "shutdown", say_goodbye)
+
+
+_background: list[asyncio.Task[Any]] = []  # the loop itself keeps only weak references
+
+
+def say_goodbye() -> defer.Deferred[None]:
+    """Partial texts are stored and runs closed before the process ends."""
+    for task in _background:
+        task.cancel()
+    return defer.Deferred.fromFuture(asyncio.ensure_future(asyncio.wait_for(runs.shut_down(), GOODBYE_SECONDS)))
+
+
+def why_not_listening(failure: Failure) -> str:
+    error = failure.value
+    where = f"{settings.HOST}:{settings.PORT}"
+    if isinstance(error, CannotListenError) and getattr(error.socketError, "errno", 0) == errno.EADDRINUSE:
+        return f"Something else already listens at {where}. Stop it, or choose another PORT."
+    return f"Foldline can't listen at {where}: {failure.getErrorMessage()}"
