@@ -13,7 +13,7 @@ TOO_LARGE, TOO_SMALL = "too_large", "too_small"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`window` 0 = unknown; `threshold_percent` 0 = never automatic; `ratio` = recorded tokens a token of the estimate."""
+    """`window` 0 = unknown; `threshold_percent` 0 = never automatic; `ratio` = recorded tokens to one estimated."""
 
     window: int
     threshold_percent: int
@@ -28,7 +28,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """All in tokens; system + summary + live + pending = used. `distrusted`: why the newest recorded usage wasn't used."""
+    """In tokens; system + summary + live + pending = used. `distrusted`: why the newest recorded usage wasn't used."""
 
     used: int
     trigger: int
@@ -100,7 +100,7 @@ def _sent_again(usage: Usage) -> int:
 
 
 def _newest_usage(transcript: Transcript, window: int) -> tuple[int | None, str]:
-    """Index of the reply whose usage counts; a newest one that can't be true makes the whole size an estimate (rule A3)."""
+    """Index of the reply whose usage counts; none where the newest can't be true (rule A3), and why it can't."""
     for index in range(len(transcript.messages) - 1, -1, -1):
         message = transcript.messages[index]
         if _is_usable(message, transcript.model):

@@ -1,4 +1,4 @@
-"""The request that goes to the model: what is sent, in which order, and how it looks on the wire (rules G1 to G4, C7)."""
+"""The request that goes to the model: what is sent, in which order, how it looks on the wire (rules G1 to G4, C7)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _as_dict(message: RequestMessage) -> dict[str, Any]:
 
 
 def unsent(transcript: Transcript) -> tuple[Message, ...]:
-    """What has words but isn't in the request that would go out now: replies being written, messages that wait behind one."""
+    """What has words but isn't in the request that would go out now: replies being written, messages that wait."""
     sent = set(_sent_indices(transcript.messages))
     return tuple(
         message for index, message in enumerate(transcript.messages) if index not in sent and not message.is_empty

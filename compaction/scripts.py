@@ -41,7 +41,7 @@ def dominant(text: str, *, at_least: float = 0.6) -> str:
 
 
 def language_hint(text: str) -> str:
-    """A sentence for the summariser; it names the script where that is not Latin, since small models fall into English."""
+    """A sentence for the summariser; it names a script other than Latin, since small models fall into English."""
     script = dominant(text, at_least=0.5)
     if script == "Han":
         script = "Japanese" if len(JAPANESE.findall(text[:LOOKED_AT])) * 10 > len(text[:LOOKED_AT]) else "Chinese"

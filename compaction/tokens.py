@@ -12,7 +12,7 @@ MESSAGE_TOKENS = 4
 TOOL_CALL_TOKENS = 8
 IMAGE_TOKENS = 1_000
 
-# A text beyond SAMPLED_FROM characters is judged by evenly spread slices, so that no paste costs more than milliseconds.
+# A longer text is judged by evenly spread slices, so that no paste costs more than milliseconds.
 SAMPLED_FROM = 131_072
 SLICE, SLICES = 2_048, 48
 

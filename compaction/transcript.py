@@ -1,4 +1,4 @@
-"""What is planned over: the live messages of one chat as values, and what can be said of them without counting tokens."""
+"""What is planned over: the live messages of one chat as values, and what can be said of them without counting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call as the endpoint told them. Cached tokens are part of prompt, reasoning tokens of completion."""
+    """Tokens of one call as the endpoint told them; cached ones are part of prompt, reasoning ones of completion."""
 
     prompt: int
     completion: int
@@ -99,7 +99,7 @@ def first_unanswered(messages: tuple[Message, ...]) -> int:
     """Index of the first message that no compaction may cover (rule C2); the number of messages when there is none.
 
     A turn is unanswered when something in it is queued or streaming, or when no reply follows its user message. An
-    empty failed reply, or a tool loop without its end, leaves only the last turn unanswered: elsewhere the person went on.
+    empty failed reply, or a tool loop without its end, leaves only the last turn unanswered: else the person went on.
     """
     starts = turn_starts(messages)
     for start, end in zip(starts, (*starts[1:], len(messages)), strict=True):

@@ -1,0 +1,189 @@
+"""What a compaction would archive, whether it is worth a call, and whether its summary is (rules C, D1, D2, D5, E4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from compaction.budget import Limits, estimated_size, measure
+from compaction.cutting import choose_cut, safe_cuts, step_cuts, tail_sizes
+from compaction.tokens import estimate_request, estimate_text
+from compaction.transcript import Message, Transcript, first_unanswered, last_complete_turn
+
+# With an unknown window a summary is as long as for this one.
+ASSUMED_WINDOW = 8_192
+SHORTEST_SUMMARY, LONGEST_SUMMARY = 300, 2_000
+# A request has to fall to this share of its size, or a compaction isn't worth it (rules D1, D2).
+WORTH_PERCENT = 80
+# Where no trigger bounds the tail, this share of a known window does.
+CEILING_PERCENT = 85
+# What fence and notice of the record add to the summary, and a little more.
+RECORD_TOKENS = 60
+
+NOTHING_NEW, ONE_TURN, UNKNOWN_MESSAGE = "nothing_new", "one_turn", "unknown_message"
+HOPELESS, NOT_SMALLER, OVER_TRIGGER = "hopeless", "not_smaller", "over_trigger"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`archived` + `kept` are the live messages in order; `through` is the last archived one.
+
+    Sizes in tokens, as the meter shows them. `ratio` is what to multiply estimates by: the limits' own, or more where
+    the recorded size says so. `resent`: see Transcript.
+    """
+
+    archived: tuple[Message, ...]
+    kept: tuple[Message, ...]
+    through: Message
+    size_before: int
+    size_without_summary: int
+    summary_budget: int
+    ratio: float = 1.0
+    measured_offset: int = 0
+    resent: Message | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    code: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """`measured_offset` is stored with the compaction, for the meter until the next usage is recorded (rule K4)."""
+
+    tokens_after: int
+    measured_offset: int = 0
+
+
+def plan(
+    transcript: Transcript, limits: Limits, *, up_to: int | None = None, within_turn: bool = False
+) -> Plan | Refusal:
+    """The same plan each time for the same values.
+
+    `up_to` is the id of the last message that may be archived; else the tail decides. `within_turn` allows a cut
+    inside the tool loop of the last turn where no cut before it is possible.
+    """
+    messages = transcript.messages
+    if not messages or _is_nothing_new(transcript):
+        return Refusal(NOTHING_NEW)
+    sizes = _weigh(transcript, limits)
+    cut = _cut_by_tail(transcript, limits, sizes) if up_to is None else _cut_up_to(messages, up_to)
+    if cut is None and within_turn:
+        cut = _cut_in_loop(messages, limits.tail_percent)
+    if isinstance(cut, Refusal):
+        return cut
+    if cut is None:
+        return Refusal(ONE_TURN)
+    return _worth_it(_planned(transcript, limits, cut, sizes), limits.trigger)
+
+
+def accept(plan: Plan, transcript: Transcript, summary: str, limits: Limits) -> Accepted | Refusal:
+    """Only a request of at most 80 % of its size, and under the trigger where there is one (rule D2)."""
+    after = measure(folded(plan, transcript, summary), limits).used
+    if after * 100 > plan.size_before * WORTH_PERCENT:
+        return Refusal(NOT_SMALLER, f"{plan.size_before} → {after}")
+    if 0 < limits.trigger <= after:
+        return Refusal(OVER_TRIGGER, f"{after} ≥ {limits.trigger}")
+    return Accepted(after, plan.measured_offset)
+
+
+def folded(plan: Plan, transcript: Transcript, summary: str) -> Transcript:
+    """The chat as it reads once the summary is applied: what history loads from then on."""
+    return replace(
+        transcript,
+        summary=summary,
+        messages=tuple(replace(message, made_after_boundary=False) for message in plan.kept),
+        archived_count=transcript.archived_count + len(plan.archived),
+        measured_offset=plan.measured_offset,
+        resent=plan.resent,
+    )
+
+
+def summary_budget(window: int, summary_percent: int, replaced_tokens: int) -> int:
+    """Tokens: the percentage of the window within 300 and 2,000, at most a quarter of what it replaces (rule E4)."""
+    wanted = (window or ASSUMED_WINDOW) * summary_percent // 100
+    bounded = min(max(wanted, SHORTEST_SUMMARY), LONGEST_SUMMARY)
+    return max(1, min(bounded, replaced_tokens // 4))
+
+
+def _is_nothing_new(transcript: Transcript) -> bool:
+    """Whether everything live was there when the last compaction was applied (rule D5)."""
+    if not transcript.archived_count and not transcript.summary:
+        return False
+    messages = transcript.messages
+    is_answered = first_unanswered(messages) == len(messages)
+    replies = [message for message in messages if message.role == "assistant" and not message.is_empty]
+    return is_answered and not any(reply.made_after_boundary for reply in replies)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """Of the whole request before: as the meter shows it, as estimated with the limits' ratio, and their difference."""
+
+    used: int
+    estimate: int
+    offset: int
+
+
+def _weigh(transcript: Transcript, limits: Limits) -> _Sizes:
+    meter = measure(transcript, limits)
+    estimate = estimated_size(transcript, limits.ratio)
+    return _Sizes(meter.used, estimate, meter.used - estimate if meter.measured else transcript.measured_offset)
+
+
+def _cut_by_tail(transcript: Transcript, limits: Limits, sizes: _Sizes) -> int | None:
+    """The tail's percentage of the live tokens, or less where request and summary would not come under the trigger."""
+    messages = transcript.messages
+    tails = tail_sizes(messages)
+    live = tails[0] * limits.ratio
+    tail = live * limits.tail_percent / 100
+    if ceiling := limits.trigger or limits.window * CEILING_PERCENT // 100:
+        system = estimate_text(transcript.system_prompt) * limits.ratio
+        summary = summary_budget(limits.window, limits.summary_percent, int(live))
+        tail = min(tail, ceiling - 1 - system - summary - RECORD_TOKENS - max(0, sizes.offset))
+    return choose_cut(messages, tails, tail_tokens=tail / limits.ratio)
+
+
+def _cut_up_to(messages: tuple[Message, ...], up_to: int) -> int | Refusal | None:
+    index = next((index for index, message in enumerate(messages) if message.id == up_to), None)
+    if index is None:
+        return Refusal(UNKNOWN_MESSAGE)
+    latest = last_complete_turn(messages)
+    cuts = [cut for cut in safe_cuts(messages) if latest is not None and cut <= min(latest, index + 1)]
+    return cuts[-1] if cuts else None
+
+
+def _cut_in_loop(messages: tuple[Message, ...], tail_percent: int) -> int | None:
+    tails = tail_sizes(messages)
+    cuts = step_cuts(messages)
+    return next((cut for cut in cuts if tails[cut] * 100 <= tails[0] * tail_percent), cuts[-1] if cuts else None)
+
+
+def _planned(transcript: Transcript, limits: Limits, cut: int, sizes: _Sizes) -> Plan:
+    archived, kept = transcript.messages[:cut], transcript.messages[cut:]
+    is_in_loop = bool(kept) and kept[0].role != "user"
+    request = next((message for message in reversed(archived) if message.role == "user"), transcript.resent)
+    ratio = limits.ratio * max(1.0, min(3.0, sizes.used / max(1, sizes.estimate)))
+    replaced = (estimate_request(archived) + estimate_text(transcript.summary)) * ratio
+    bare = Plan(
+        archived=archived,
+        kept=kept,
+        through=archived[-1],
+        size_before=sizes.used,
+        size_without_summary=0,
+        summary_budget=summary_budget(limits.window, limits.summary_percent, int(replaced)),
+        ratio=ratio,
+        measured_offset=sizes.offset,
+        resent=request if is_in_loop else None,
+    )
+    return replace(bare, size_without_summary=measure(folded(bare, transcript, ""), limits).used)
+
+
+def _worth_it(plan: Plan, trigger: int) -> Plan | Refusal:
+    """No call where even an empty summary would be refused (rule D1)."""
+    if plan.size_without_summary * 100 > plan.size_before * WORTH_PERCENT:
+        return Refusal(HOPELESS, f"{plan.size_before} → {plan.size_without_summary}")
+    if 0 < trigger <= plan.size_without_summary:
+        return Refusal(OVER_TRIGGER, f"{plan.size_without_summary} ≥ {trigger}")
+    return plan
