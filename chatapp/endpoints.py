@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
 from chatapp import engine, llm
+from chatapp.admin import connecting
 from chatapp.database import in_database
 from chatapp.models import Endpoint, LanguageModel, SiteSettings
 
@@ -60,10 +60,9 @@ def sync_from_environment() -> Endpoint | None:
     endpoint = Endpoint.objects.filter(kind=wanted.kind).first() or Endpoint(
         kind=wanted.kind, name=_free_name(NAMES[wanted.kind])
     )
-    if not endpoint.base_url.startswith(wanted.base_url):  # the row's may be the longer one that answered
-        if endpoint.pk:
-            endpoint.models.all().delete()  # another server's models
-        endpoint.base_url = wanted.base_url
+    if endpoint.pk and endpoint.base_url != wanted.base_url:
+        endpoint.models.all().delete()  # another server's models, of which nothing is known yet
+    endpoint.base_url = wanted.base_url
     endpoint.enabled = endpoint.enabled or has_changed
     endpoint.set_key(wanted.key)
     endpoint.save()
@@ -72,39 +71,30 @@ def sync_from_environment() -> Endpoint | None:
     return endpoint
 
 
-def record_probe(endpoint: Endpoint, found: llm.Probe) -> None:
-    """Models that are new, windows as reported (0: not told), and when it was asked with what outcome."""
-    with transaction.atomic():
-        for info in found.models:
-            LanguageModel.objects.update_or_create(
-                endpoint=endpoint, name=info.name, defaults={"window_reported": info.window} if info.window else {}
-            )
-        endpoint.check_outcome = "" if found.ok else f"{found.code}: {found.detail}"[:500]
-        endpoint.checked_at = timezone.now()
-        if found.ok and not endpoint.is_demo:
-            endpoint.base_url = found.base_url
-        endpoint.save(update_fields=["checked_at", "check_outcome", "base_url"])
+async def look_into_when_up(endpoint: Endpoint) -> None:
+    """Asks the endpoint what it serves, while nobody waits for it; a failure is a line in the log."""
+    if endpoint.is_demo and not await _engine_is_up():
+        return
+    finding = await in_database(connecting.look_into, endpoint, ask=llm.probe, add_models=True)
+    if not finding.ok:
+        log.warning("%s (%s): %s", endpoint, endpoint.base_url, finding.sentence)
 
 
-async def ask(endpoint: Endpoint) -> llm.Probe | None:
-    """Asks an endpoint what it serves and records it; None when the demo engine doesn't come up."""
-    base_url = await _engine_url() if endpoint.is_demo else endpoint.base_url
-    if not base_url:
+async def find_ollama() -> str | None:
+    """The address of an Ollama on this machine that nobody has connected yet."""
+    address = await llm.find_ollama()
+    if address is None or await in_database(Endpoint.objects.filter(base_url=address).exists):
         return None
-    found = await llm.probe(llm.Target(base_url=base_url, api_key=endpoint.reveal_key(), model=""))
-    await in_database(record_probe, endpoint, found)
-    if not found.ok:
-        log.warning("The endpoint at %s doesn't answer as it should (%s): %s", base_url, found.code, found.detail)
-    return found
+    return address
 
 
-async def _engine_url() -> str | None:
+async def _engine_is_up() -> bool:
     # Polled, as the engine's thread knows no event loop; it takes a second.
     for _ in range(int(ENGINE_PATIENCE / 0.1)):
-        if base_url := engine.demo_base_url():
-            return base_url
+        if engine.demo_base_url():
+            return True
         await asyncio.sleep(0.1)
-    return None
+    return False
 
 
 def _name_model(endpoint: Endpoint, wanted: Wanted) -> None:

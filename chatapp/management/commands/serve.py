@@ -6,6 +6,7 @@ import asyncio
 import errno
 import logging
 import os
+from collections.abc import Callable
 from typing import Any
 
 # First, before anything imports a reactor: Daphne installs Twisted's asyncio one.
@@ -77,7 +78,7 @@ class Command(BaseCommand):
             endpoints=build_endpoint_description_strings(host=settings.HOST, port=settings.PORT),
             websocket_max_message_size=SOCKET_LIMIT,
             websocket_max_frame_size=SOCKET_LIMIT,
-            ready_callable=lambda: begin(endpoint),
+            ready_callable=lambda: begin(endpoint, self.say),
             on_listening=lambda: self.say(*greeting),
             server_name="Foldline",
             **(PROXY_HEADERS if settings.PUBLIC_URL else {}),
@@ -111,16 +112,34 @@ PROXY_HEADERS = {
 }
 
 
-def begin(endpoint: Endpoint | None) -> None:
+def begin(endpoint: Endpoint | None, say: Callable[[str], None]) -> None:
     """Once the loop is known: runs are taken up; an endpoint that is slow to answer keeps nobody waiting."""
     loop = asyncio.get_event_loop()
     runs.start_up(loop)
     if endpoint is not None and endpoint.enabled:
-        loop.call_soon(lambda: _background.append(loop.create_task(endpoints.ask(endpoint))))
+        keep(loop.create_task(endpoints.look_into_when_up(endpoint)))
+    if not settings.OPENAI_BASE_URL:
+        keep(loop.create_task(offer_ollama(say)))
     reactor.addSystemEventTrigger("before", "shutdown", say_goodbye)
 
 
-_background: list[asyncio.Task[Any]] = []  # the loop itself keeps only weak references
+async def offer_ollama(say: Callable[[str], None]) -> None:
+    if address := await endpoints.find_ollama():
+        say(f"An Ollama answers at {address}; it can be connected in the admin, under Endpoints.")
+
+
+_background: set[asyncio.Task[None]] = set()  # the loop itself keeps only weak references
+
+
+def keep(task: asyncio.Task[None]) -> None:
+    _background.add(task)
+    task.add_done_callback(ended)
+
+
+def ended(task: asyncio.Task[None]) -> None:
+    _background.discard(task)
+    if not task.cancelled() and (error := task.exception()):
+        log.error("Looking for models failed", exc_info=error)
 
 
 def say_goodbye() -> defer.Deferred[None]:
