@@ -16,7 +16,6 @@ from chatapp.history.errors import ChatBusy, Fenced
 from chatapp.llm import Target, complete, errors
 from chatapp.models import Compaction, LanguageModel, UsageRecord
 from compaction import planning, prompts
-from compaction.budget import estimated_size
 from compaction.planning import Plan, Refusal
 from compaction.request import as_payload
 
@@ -127,7 +126,6 @@ async def _work(compaction_id: int, chat_id: UUID) -> Refusal | None:
     summariser = await in_database(_summariser_of, situation)
     target = connecting.target_of(summariser, situation.site)
     meter = situation.meter()
-    estimate = estimated_size(situation.transcript)
     await in_database(
         compactions.note_plan,
         compaction_id=compaction_id,
@@ -135,7 +133,6 @@ async def _work(compaction_id: int, chat_id: UUID) -> Refusal | None:
         model_name=summariser.name,
         tokens_before=meter.used,
         before_is_measured=meter.measured,
-        measured_offset=meter.used - estimate if meter.measured else 0,
     )
     summary = await _summarise_delta(compaction_id, situation, plan, summariser, target)
     accepted = planning.accept(plan, situation.transcript, summary, situation.limits)
@@ -147,6 +144,7 @@ async def _work(compaction_id: int, chat_id: UUID) -> Refusal | None:
         summary=summary,
         planned_record=situation.chat.record(),
         tokens_after=accepted.tokens_after,
+        measured_offset=accepted.measured_offset,
     )
     return None
 

@@ -89,7 +89,7 @@ def keep_alive(compaction_id: int) -> bool:
 
 @transaction.atomic
 def apply_compaction(
-    *, compaction_id: int, summary: str, planned_record: dict[str, Any], tokens_after: int
+    *, compaction_id: int, summary: str, planned_record: dict[str, Any], **sizes: int
 ) -> Compaction:
     """Summary, boundary and time, with the row that explains them, all or none (rule I1).
 
@@ -102,7 +102,7 @@ def apply_compaction(
         raise Fenced
     now = timezone.now()
     text = storable(summary)
-    applied = {"status": Compaction.Status.APPLIED, "summary": text, "tokens_after": tokens_after, "ended_at": now}
+    applied = {"status": Compaction.Status.APPLIED, "summary": text, "ended_at": now, **sizes}
     if not Compaction.objects.live().filter(pk=compaction_id, cancel_requested=False).update(**applied):
         raise Fenced
     number_change(chat, summary=text, compacted_through_id=compaction.through_id, compacted_at=now)

@@ -82,9 +82,9 @@ def load_situation(chat_id: UUID, *, before_reply: int | None = None) -> Situati
 
 
 def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, pending_text: str = "") -> Meter:
-    """The chat's meter, read from the newest usable usage on: the same figure as `Situation.meter`, whatever the length.
+    """The same figure as `Situation.meter`, whatever the length: it is read from the newest usable usage on.
 
-    Without such a usage all live messages are estimated; the last few hundred answers to that are kept.
+    Without such a usage all live messages are estimated, once a revision.
     """
     limits = limits_of(model, site)
     live = chat.messages.on_path().after_boundary(chat.compacted_through)
@@ -100,8 +100,8 @@ def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, p
 
 
 @lru_cache(maxsize=64)
-def _whole(chat_id: UUID, revision: int, model_id: int | None) -> Transcript:
-    """All live messages at one revision: a chat without usage is read once, not at every look and keystroke."""
+def _whole(chat_id: UUID, _revision: int, model_id: int | None) -> Transcript:
+    """All live messages, kept by revision: a chat without usage is read once, not at every look and keystroke."""
     chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
     model = LanguageModel.objects.filter(pk=model_id).first()
     return _transcript(chat, model, chat.messages.on_path().after_boundary(chat.compacted_through))
