@@ -43,7 +43,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.pump = asyncio.create_task(self.push_for_ever())
         await self.ask_for_whole_frame()
 
-    async def disconnect(self, code: int) -> None:
+    async def disconnect(self, _code: int) -> None:
         if self.pump is None:
             return
         self.pump.cancel()
@@ -53,7 +53,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if events.is_shared():
             await self.channel_layer.group_discard(events.group_of(self.chat_id), self.channel_name)
 
-    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+    async def receive(self, text_data: str | None = None, **_: Any) -> None:
         """An acknowledgement; one with "resync" asks for everything after its revision, and for a whole frame."""
         try:
             word = json.loads(text_data or "")

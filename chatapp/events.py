@@ -134,7 +134,7 @@ def _process_group(process: str) -> str:
 async def _send_to_group(group: str, message: dict[str, Any]) -> None:
     try:
         await get_channel_layer().group_send(group, message)
-    except Exception as error:  # the layer is only a wake-up: whatever it fails at, the next snapshot repairs
+    except Exception as error:  # noqa: BLE001 (the layer is only a wake-up: whatever it fails at, the next snapshot repairs)
         log.warning("The channel layer did not take an event: %s", type(error).__name__)
 
 

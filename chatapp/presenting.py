@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -118,10 +118,20 @@ class ChatPage:
     current_model: LanguageModel | None
     earlier_before: int | None
     run_live: bool
-    extra: dict[str, Any] = field(default_factory=dict)
 
     def context(self) -> dict[str, Any]:
-        names = ["chat", "seen", "messages", "divider", "compaction", "meter", "models", "current_model", "earlier_before", "run_live"]
+        names = [
+            "chat",
+            "seen",
+            "messages",
+            "divider",
+            "compaction",
+            "meter",
+            "models",
+            "current_model",
+            "earlier_before",
+            "run_live",
+        ]
         return {name: getattr(self, name) for name in names} | self.extra
 
 
@@ -176,7 +186,7 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
     if not whole:
         changed = dict(chat.messages.filter(active=True, revision__gt=seen).values_list("position", "shown_revision"))
         page.messages = [
-            _as_new(view) if changed[view.position] > seen else view
+            replace(view, is_new=True) if changed[view.position] > seen else view
             for view in page.messages
             if view.position in changed
         ]
@@ -184,11 +194,6 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
     context |= {"whole": whole, "fold_changed": fold_changed}
     context["sidebar"] = read_sidebar(user) if chat.listed_revision > seen else None
     return chat.revision, render_to_string("chat/changes.html", context)
-
-
-def _as_new(view: MessageView) -> MessageView:
-    values = {name: getattr(view, name) for name in view.__dataclass_fields__}
-    return MessageView(**values | {"is_new": True})
 
 
 def view_messages(chat: Chat, rows: list[Message], *, last_id: int | None = None) -> list[MessageView]:

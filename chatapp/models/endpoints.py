@@ -72,7 +72,8 @@ class LanguageModel(models.Model):
         null=True,
         blank=True,
         validators=[MaxValueValidator(100)],
-        help_text="Percent of the window at which this model's chats are compacted. Empty: as in the settings. 0: never by itself.",
+        help_text="Percent of the window at which this model's chats are compacted. Empty: as in the settings. "
+        "0: never by themselves.",
     )
     no_system_role = models.BooleanField(
         "no system role", default=False, help_text="The model's template takes no system message (Gemma, for example)."

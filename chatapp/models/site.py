@@ -23,8 +23,8 @@ class SiteSettings(SingletonModel):
         "threshold",
         default=85,
         validators=[MaxValueValidator(100)],
-        help_text="Percent of the model's context window at which earlier turns are folded before the next message is sent. "
-        "0 turns automatic compaction off; “Compact now” keeps working.",
+        help_text="Percent of the model's context window at which earlier turns are folded before the next message is "
+        "sent. 0 turns automatic compaction off; “Compact now” keeps working.",
     )
     tail_percent = models.PositiveSmallIntegerField(
         "tail",

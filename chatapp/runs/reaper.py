@@ -1,4 +1,4 @@
-"""Takes over what a dead process left behind: its runs become "interrupted", their text is kept, nothing stays stuck."""
+"""Takes over what a dead process left: its runs become "interrupted", their text is kept, nothing stays stuck."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import socket
+from uuid import UUID
 
 from django.db.models import Q
 from django.utils import timezone
@@ -30,18 +31,15 @@ async def reap_for_ever() -> None:
         await asyncio.sleep(SECONDS_BETWEEN)
 
 
-def reap() -> list:
+def reap() -> list[UUID]:
     """Interrupt every run and fail every compaction whose owner is dead; the ids of their chats."""
-    changed = []
-    for run in Run.objects.live().filter(_maybe_dead()):
-        if _is_dead(run) and turns.interrupt_run(run):
-            changed.append(run.chat_id)
-    for compaction in Compaction.objects.live().filter(_maybe_dead()):
-        if _is_dead(compaction) and compactions.end_compaction(
-            compaction_id=compaction.pk, status=Compaction.Status.FAILED, reason="interrupted"
-        ):
-            changed.append(compaction.chat_id)
-    return changed
+    runs = [run for run in Run.objects.live().filter(_maybe_dead()) if _is_dead(run)]
+    dead = [row for row in Compaction.objects.live().filter(_maybe_dead()) if _is_dead(row)]
+    return [run.chat_id for run in runs if turns.interrupt_run(run)] + [
+        row.chat_id
+        for row in dead
+        if compactions.end_compaction(compaction_id=row.pk, status=Compaction.Status.FAILED, reason="interrupted")
+    ]
 
 
 def _maybe_dead() -> Q:

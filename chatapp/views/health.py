@@ -12,7 +12,7 @@ from chatapp import events
 
 
 @require_safe
-def healthz(request: HttpRequest) -> JsonResponse:
+def healthz(_request: HttpRequest) -> JsonResponse:
     """200 when all is fine, 503 otherwise; the JSON says of each check "ok" or what is wrong, never a secret."""
     checked = {"database": _check_database(), "layer": async_to_sync(events.check_layer)()}
     checked["migrations"] = _check_migrations() if checked["database"] == "ok" else "not checked"
