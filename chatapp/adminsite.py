@@ -15,6 +15,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -39,7 +40,7 @@ class FoldlineAdminSite(AdminSite):
             {"name": "Foldline", "app_label": "chatapp", "app_url": index, "has_module_perms": True, "models": rows}
         ]
 
-    @never_cache
+    @method_decorator(never_cache)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """One door for everybody: the sign-in page, which counts failures and sends back only within this host."""
         index = reverse("admin:index", current_app=self.name)

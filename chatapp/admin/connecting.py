@@ -51,9 +51,19 @@ def look_into(endpoint: Endpoint, *, ask: Ask, add_models: bool) -> Finding:
     if finding.ok:
         finding = _learn(endpoint, finding.offered, add_models=add_models)
     endpoint.checked_at = timezone.now()
-    endpoint.check_outcome = finding.sentence[:500]
+    endpoint.check_outcome = "" if finding.ok else f"{finding.code}: {finding.detail}"[:500]
     endpoint.save(update_fields=["base_url", "checked_at", "check_outcome"])
     return finding
+
+
+def answer_of(endpoint: Endpoint) -> str:
+    """The last answer in words, from what is stored of it."""
+    if not endpoint.checked_at:
+        return "not asked yet"
+    if not endpoint.check_outcome:
+        return "connected"
+    code, _, detail = endpoint.check_outcome.partition(": ")
+    return Finding(ok=False, code=code, detail=detail).sentence
 
 
 def _ask(endpoint: Endpoint, *, ask: Ask) -> Finding:

@@ -21,7 +21,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from chatapp import llm
-from chatapp.admin.connecting import Ask, look_into
+from chatapp.admin.connecting import Ask, answer_of, look_into
 from chatapp.admin.desk import StaffOnly, count
 from chatapp.models import Endpoint
 
@@ -50,16 +50,17 @@ class EndpointForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Absent where the endpoint is shown read-only.
-        if "base_url" in self.fields:
-            self.fields["base_url"].required = True
-        if not self.instance.has_key:
-            self.fields.pop("remove_key", None)
+        if self.instance.kind != Endpoint.Kind.ADMIN:
+            del self.fields["key"], self.fields["remove_key"]
+            return
+        self.fields["base_url"].required = True
         self.fields["key"].help_text = (
             "A key is stored. It is never shown again; leave this empty to keep it."
             if self.instance.has_key
             else "Stored encrypted. Leave this empty where none is needed, as with Ollama and llama.cpp."
         )
+        if not self.instance.has_key:
+            del self.fields["remove_key"]
 
     def clean_base_url(self) -> str:
         parts = urlsplit(self.cleaned_data["base_url"])
@@ -94,7 +95,7 @@ class EndpointForm(forms.ModelForm):
 
 class EndpointAdmin(StaffOnly, admin.ModelAdmin):
     form = EndpointForm
-    list_display = ["name", "address", "source", "key_state", "models_count", "enabled", "checked_at", "check_outcome"]
+    list_display = ["name", "address", "source", "key_state", "models_count", "enabled", "checked_at", "last_answer"]
     actions = None
     save_on_top = False
 
@@ -112,11 +113,8 @@ class EndpointAdmin(StaffOnly, admin.ModelAdmin):
 
     # What may be done, and what is shown
 
-    def has_change_permission(self, request: HttpRequest, obj: Endpoint | None = None) -> bool:
-        return super().has_change_permission(request, obj) and (obj is None or obj.kind == Endpoint.Kind.ADMIN)
-
     def has_delete_permission(self, request: HttpRequest, obj: Endpoint | None = None) -> bool:
-        return self.has_change_permission(request, obj)
+        return super().has_delete_permission(request, obj) and (obj is None or obj.kind == Endpoint.Kind.ADMIN)
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).annotate(model_count=Count("models"))
@@ -124,17 +122,15 @@ class EndpointAdmin(StaffOnly, admin.ModelAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Endpoint | None = None) -> Any:
         if obj is None:
             return [(None, {"fields": ["name", "base_url", "key"]})]
+        found = ("Found there", {"fields": ["models_offered", "checked_at", "last_answer"]})
         if obj.kind != Endpoint.Kind.ADMIN:
-            shown = ["about", "name", "address", "key_state", "models_offered", "checked_at", "check_outcome"]
-            return [(None, {"fields": shown})]
+            return [(None, {"fields": ["about", "name", "address", "key_state", "enabled"]}), found]
         keys = ["key", "remove_key"] if obj.has_key else ["key"]
-        return [
-            (None, {"fields": ["name", "base_url", *keys, "enabled"]}),
-            ("Found there", {"fields": ["models_offered", "checked_at", "check_outcome"]}),
-        ]
+        return [(None, {"fields": ["name", "base_url", *keys, "enabled"]}), found]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Endpoint | None = None) -> list[str]:
-        return ["about", "address", "key_state", "models_offered", "checked_at", "check_outcome"]
+        computed = ["about", "address", "key_state", "models_offered", "checked_at", "last_answer"]
+        return computed if obj is None or obj.kind == Endpoint.Kind.ADMIN else ["name", *computed]
 
     @admin.display(description="What this is")
     def about(self, endpoint: Endpoint) -> str:
@@ -159,6 +155,10 @@ class EndpointAdmin(StaffOnly, admin.ModelAdmin):
     @admin.display(description="key")
     def key_state(self, endpoint: Endpoint) -> str:
         return "stored" if endpoint.has_key else "none"
+
+    @admin.display(description="last answer")
+    def last_answer(self, endpoint: Endpoint) -> str:
+        return answer_of(endpoint)
 
     @admin.display(description="models", ordering="model_count")
     def models_count(self, endpoint: Any) -> int:
