@@ -24,7 +24,7 @@ urlpatterns = [
     path("password/change/", views.password_change, name="account_change_password"),
     path(
         "password/reset/",
-        TemplateView.as_view(template_name="setup/lost_password.html"),
+        TemplateView.as_view(template_name="account/password_reset.html"),
         name="account_reset_password",
     ),
 ]

@@ -9,6 +9,7 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest
@@ -58,6 +59,16 @@ class NewAccountForm(UserCreationForm):
             "username": "Letters, digits and @ . + - _",
             "email": "May stay empty. It can be used to sign in; Foldline sends no mail.",
         }
+
+    def clean_email(self) -> str:
+        return free_email(self.cleaned_data["email"], but=self.instance)
+
+
+def free_email(email: str, *, but: User) -> str:
+    """The address, which signs in one account only; ValidationError where another one has it."""
+    if email and User.objects.filter(email__iexact=email).exclude(pk=but.pk).exists():
+        raise ValidationError("Another account has this e-mail.")
+    return email
 
 
 def sign_up_open() -> bool:

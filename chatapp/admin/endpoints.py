@@ -23,6 +23,7 @@ from django.views.decorators.http import require_POST
 from chatapp import llm
 from chatapp.admin.connecting import Ask, answer_of, look_into
 from chatapp.admin.desk import StaffOnly, count
+from chatapp.llm.target import normal_base_url
 from chatapp.models import Endpoint
 
 FindOllama = Callable[[], Awaitable[str | None]]
@@ -63,10 +64,13 @@ class EndpointForm(forms.ModelForm):
             del self.fields["remove_key"]
 
     def clean_base_url(self) -> str:
-        parts = urlsplit(self.cleaned_data["base_url"])
+        try:
+            parts = urlsplit(self.cleaned_data["base_url"])
+        except ValueError as wrong:
+            raise forms.ValidationError("That isn’t an address.") from wrong
         if parts.username or parts.password:
             raise forms.ValidationError("Leave the name and password out of the address; a key has its own field.")
-        return llm.normal_base_url(self.cleaned_data["base_url"])
+        return normal_base_url(self.cleaned_data["base_url"])
 
     def clean_key(self) -> str:
         key = self.cleaned_data["key"]

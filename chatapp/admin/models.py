@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import DecimalField
 from django.http import HttpRequest
 
 from chatapp.admin.desk import StaffOnly, count
@@ -67,6 +68,10 @@ class LanguageModelAdmin(StaffOnly, admin.ModelAdmin):
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
         field.widget.can_add_related = field.widget.can_change_related = False
         return field
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        at_least = {"min_value": 0} if isinstance(db_field, DecimalField) else {}
+        return super().formfield_for_dbfield(db_field, request, **kwargs, **at_least)
 
     @admin.display(description="window in force")
     def window_in_force(self, model: LanguageModel) -> str:

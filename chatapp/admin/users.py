@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count
 from django.http import HttpRequest
 
-from chatapp.accounts import NewAccountForm
+from chatapp.accounts import NewAccountForm, free_email
 from chatapp.admin.desk import StaffOnly, count
 from chatapp.models import Chat
 
@@ -25,6 +25,9 @@ def is_last_administrator(user: User) -> bool:
 
 
 class PersonForm(UserChangeForm):
+    def clean_email(self) -> str:
+        return free_email(self.cleaned_data["email"], but=self.instance)
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         stored = User.objects.get(pk=self.instance.pk)

@@ -1,0 +1,91 @@
+"""The settings: bad values are errors of the form, and the page says what a threshold means."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+
+from chatapp.models import SiteSettings
+from compaction.budget import trigger_tokens
+from tests.admin.making import make_endpoint, make_model
+
+PAGE = "/admin/chatapp/sitesettings/"
+NUMBERS = {"threshold_percent": "85", "tail_percent": "30", "summary_percent": "5"}
+PATIENCE = {"first_token_seconds": "600", "stall_seconds": "120"}
+FORM = NUMBERS | PATIENCE | {"summariser": "", "default_model": "", "system_prompt": "", "summary_prompt": ""}
+
+
+def words_of(client: Client, page: str = PAGE) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", client.get(page).content.decode()).split())
+
+
+@pytest.mark.parametrize("threshold", ["0", "85", "100"])
+def test_threshold_from_0_to_100_is_stored(staff: Client, threshold: str) -> None:
+    assert staff.post(PAGE, FORM | {"threshold_percent": threshold}).status_code == 302
+    assert SiteSettings.get_solo().threshold_percent == int(threshold)
+
+
+@pytest.mark.parametrize("threshold", ["101", "-1", "abc", "", "8.5", "1e2", "9" * 400])
+def test_threshold_that_cannot_be_is_a_form_error(staff: Client, threshold: str) -> None:
+    response = staff.post(PAGE, FORM | {"threshold_percent": threshold})
+
+    assert response.status_code == 200
+    assert "threshold_percent" in response.context["adminform"].form.errors
+    assert SiteSettings.get_solo().threshold_percent == 85
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("tail_percent", "61"), ("summary_percent", "0"), ("stall_seconds", "4"), ("summary_prompt", "Keep {nonsense}.")],
+)
+def test_other_value_that_cannot_be_is_a_form_error(staff: Client, field: str, value: str) -> None:
+    response = staff.post(PAGE, FORM | {field: value})
+
+    assert field in response.context["adminform"].form.errors
+
+
+def test_example_is_the_figure_of_the_one_function(staff: Client) -> None:
+    make_model(name="qwen3-8b", window_reported=8192)
+
+    assert trigger_tokens(8192, 85) == 6963
+    assert "With qwen3-8b (8,192 tokens) this folds at 6,963 ." in words_of(staff).replace("6,963.", "6,963 .")
+
+
+def test_example_says_when_nothing_folds_by_itself(staff: Client) -> None:
+    make_model(name="mystery")
+    make_model(name="patient", window_set=1000, threshold_percent=0)
+    make_model(name="eager", window_set=1000, threshold_percent=50)
+
+    words = words_of(staff)
+
+    assert "With mystery , whose window is unknown, chats never fold by themselves" in words.replace(
+        "mystery,", "mystery ,"
+    )
+    assert "With patient (1,000 tokens) chats never fold by themselves: its own threshold is 0" in words
+    assert "With eager (1,000 tokens) this folds at 500: it has a threshold of its own, 50 %" in words
+
+
+def test_choice_of_models_holds_usable_ones_and_the_present_one(staff: Client) -> None:
+    off = make_endpoint(name="Off")
+    off.enabled = False
+    off.save()
+    make_model(name="usable")
+    make_model(name="switched-off", enabled=False)
+    make_model(name="endpoint-off", endpoint=off)
+    SiteSettings.objects.create(default_model=make_model(name="chosen-once", enabled=False))
+
+    form = staff.get(PAGE).context["adminform"].form
+
+    names = {str(model) for model in form.fields["default_model"].queryset}
+    assert names == {"usable", "chosen-once"}
+    assert {str(model) for model in form.fields["summariser"].queryset} == {"usable"}
+
+
+def test_model_that_is_not_usable_is_refused(staff: Client) -> None:
+    model = make_model(enabled=False)
+
+    response = staff.post(PAGE, FORM | {"summariser": str(model.pk)})
+
+    assert "summariser" in response.context["adminform"].form.errors
