@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compaction.request import assemble, record_text, unsent
-from compaction.tokens import MESSAGE_TOKENS, estimate_message, estimate_request, estimate_text
+from compaction.request import record_text
+from compaction.tokens import MESSAGE_TOKENS, estimate_message, estimate_text
 from compaction.transcript import Message, Transcript, Usage
 
 TOO_LARGE, TOO_SMALL = "too_large", "too_small"
@@ -58,18 +58,33 @@ def trigger_tokens(window: int, threshold_percent: int) -> int:
     return max(1, window * threshold_percent // 100) if window > 0 and threshold_percent > 0 else 0
 
 
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """The meter, the estimate of the request without pending text, and that of each message (before the ratio)."""
+
+    meter: Meter
+    estimate: int
+    messages: tuple[int, ...]
+
+
 def measure(transcript: Transcript, limits: Limits, *, pending_text: str = "", no_system_role: bool = False) -> Meter:
     """The newest usable usage and an estimate of everything newer, or else the estimate of the whole next request."""
-    estimate = _estimate_parts(transcript, limits.ratio, no_system_role=no_system_role)
+    return weigh(transcript, limits, pending_text=pending_text, no_system_role=no_system_role).meter
+
+
+def weigh(transcript: Transcript, limits: Limits, *, pending_text: str = "", no_system_role: bool = False) -> Weight:
+    """What measure() says and what it was made from. Messages that wait count although they aren't sent yet."""
+    messages = tuple(0 if message.is_empty else estimate_message(message) for message in transcript.messages)
+    estimate = _estimate_parts(transcript, sum(messages), limits.ratio, no_system_role=no_system_role)
     pending = _scaled(MESSAGE_TOKENS + estimate_text(pending_text), limits.ratio) if pending_text else 0
     index, distrusted = _newest_usage(transcript, limits.window)
     if index is None:
         size = sum(estimate) + max(0, transcript.measured_offset)
     else:
-        newer = estimate_request(message for message in transcript.messages[index + 1 :] if not message.is_empty)
+        newer = sum(messages[index + 1 :])
         size = recorded_size(transcript.messages[index]) + _scaled(newer, limits.ratio)
     system, summary, live = _shared(estimate, size)
-    return Meter(
+    meter = Meter(
         used=size + pending,
         trigger=limits.trigger,
         window=limits.window,
@@ -80,11 +95,7 @@ def measure(transcript: Transcript, limits: Limits, *, pending_text: str = "", n
         pending=pending,
         distrusted=distrusted,
     )
-
-
-def estimated_size(transcript: Transcript, ratio: float = 1.0, *, no_system_role: bool = False) -> int:
-    """The estimate of the whole next request, whatever was recorded."""
-    return sum(_estimate_parts(transcript, ratio, no_system_role=no_system_role))
+    return Weight(meter, sum(estimate), messages)
 
 
 def recorded_size(reply: Message) -> int:
@@ -124,12 +135,15 @@ def _distrust(reply: Message, window: int) -> str:
     return ""
 
 
-def _estimate_parts(transcript: Transcript, ratio: float, *, no_system_role: bool) -> tuple[int, int, int]:
-    """System prompt, summary, live messages; waiting messages count although they aren't sent yet."""
-    request = assemble(transcript, no_system_role=no_system_role)
-    system = MESSAGE_TOKENS + estimate_text(transcript.system_prompt) if transcript.system_prompt else 0
-    summary = estimate_text(record_text(transcript.summary))
-    live = max(0, estimate_request(request) + estimate_request(unsent(transcript)) - system - summary)
+def _estimate_parts(
+    transcript: Transcript, messages: int, ratio: float, *, no_system_role: bool
+) -> tuple[int, int, int]:
+    """System prompt, summary, live messages."""
+    preamble = [estimate_text(text) for text in (transcript.system_prompt, record_text(transcript.summary))]
+    wrapping = MESSAGE_TOKENS if any(preamble) and not no_system_role else 0
+    system = preamble[0] + wrapping if preamble[0] else 0
+    summary = preamble[1] if system else preamble[1] + wrapping
+    live = messages + (estimate_message(transcript.resent) if transcript.resent else 0)
     return _scaled(system, ratio), _scaled(summary, ratio), _scaled(live, ratio)
 
 

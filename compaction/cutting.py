@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from compaction.tokens import estimate_message
 from compaction.transcript import Message, first_unanswered, last_complete_turn, turn_starts
 
 
@@ -41,10 +40,9 @@ def choose_cut(messages: tuple[Message, ...], tails: tuple[int, ...], *, tail_to
     return next((cut for cut in cuts if tails[cut] <= tail_tokens), cuts[-1])
 
 
-def tail_sizes(messages: tuple[Message, ...]) -> tuple[int, ...]:
-    """For each index the estimate of everything from there to the end."""
-    sizes = accumulate(estimate_message(message) for message in reversed(messages))
-    return tuple(sizes)[::-1]
+def tail_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
+    """For each index the size of everything from there to the end."""
+    return tuple(accumulate(reversed(sizes)))[::-1]
 
 
 def _whole_steps(messages: tuple[Message, ...], start: int) -> Iterator[int]:

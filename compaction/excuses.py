@@ -32,7 +32,7 @@ ERROR = re.compile(
     r"^\W*(?:"
     r"(?:internal |api |server |http |fatal )*(?:error|exception)\b\s*(?:[:\d(]|occurred)"
     r"|traceback \(most recent|an (?:unexpected |internal |unknown )?error (?:has )?occurred"
-    r"|(?:http/?[\d.]* )?[45]\d\d[: ]+(?:internal|bad|service|gateway|not found|unauthori|forbidden|too many|error|server)"
+    r"|(?:http/?[\d.]* )?[45]\d\d[: ]+(?:internal|bad|service|gateway|not found|forbidden|too many|error|server)"
     r"|(?:internal server error|bad gateway|service unavailable|gateway time-?out|too many requests|rate limit)\b)",
     re.IGNORECASE,
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from compaction.budget import Limits, estimated_size, measure
+from compaction.budget import Limits, measure, weigh
 from compaction.cutting import choose_cut, safe_cuts, step_cuts, tail_sizes
-from compaction.tokens import estimate_request, estimate_text
+from compaction.tokens import estimate_text
 from compaction.transcript import Message, Transcript, first_unanswered, last_complete_turn
 
 # With an unknown window a summary is as long as for this one.
@@ -70,7 +70,7 @@ def plan(
     sizes = _weigh(transcript, limits)
     cut = _cut_by_tail(transcript, limits, sizes) if up_to is None else _cut_up_to(messages, up_to)
     if cut is None and within_turn:
-        cut = _cut_in_loop(messages, limits.tail_percent)
+        cut = _cut_in_loop(messages, sizes.tails, limits.tail_percent)
     if isinstance(cut, Refusal):
         return cut
     if cut is None:
@@ -119,30 +119,30 @@ def _is_nothing_new(transcript: Transcript) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """Of the whole request before: as the meter shows it, as estimated with the limits' ratio, and their difference."""
+    """Of the whole request before: as the meter shows it, as estimated, and their difference; and of each tail."""
 
     used: int
     estimate: int
     offset: int
+    tails: tuple[int, ...]
 
 
 def _weigh(transcript: Transcript, limits: Limits) -> _Sizes:
-    meter = measure(transcript, limits)
-    estimate = estimated_size(transcript, limits.ratio)
-    return _Sizes(meter.used, estimate, meter.used - estimate if meter.measured else transcript.measured_offset)
+    weight = weigh(transcript, limits)
+    used = weight.meter.used
+    offset = used - weight.estimate if weight.meter.measured else transcript.measured_offset
+    return _Sizes(used, weight.estimate, offset, tail_sizes(weight.messages))
 
 
 def _cut_by_tail(transcript: Transcript, limits: Limits, sizes: _Sizes) -> int | None:
     """The tail's percentage of the live tokens, or less where request and summary would not come under the trigger."""
-    messages = transcript.messages
-    tails = tail_sizes(messages)
-    live = tails[0] * limits.ratio
+    live = sizes.tails[0] * limits.ratio
     tail = live * limits.tail_percent / 100
     if ceiling := limits.trigger or limits.window * CEILING_PERCENT // 100:
         system = estimate_text(transcript.system_prompt) * limits.ratio
         summary = summary_budget(limits.window, limits.summary_percent, int(live))
         tail = min(tail, ceiling - 1 - system - summary - RECORD_TOKENS - max(0, sizes.offset))
-    return choose_cut(messages, tails, tail_tokens=tail / limits.ratio)
+    return choose_cut(transcript.messages, sizes.tails, tail_tokens=tail / limits.ratio)
 
 
 def _cut_up_to(messages: tuple[Message, ...], up_to: int) -> int | Refusal | None:
@@ -154,8 +154,7 @@ def _cut_up_to(messages: tuple[Message, ...], up_to: int) -> int | Refusal | Non
     return cuts[-1] if cuts else None
 
 
-def _cut_in_loop(messages: tuple[Message, ...], tail_percent: int) -> int | None:
-    tails = tail_sizes(messages)
+def _cut_in_loop(messages: tuple[Message, ...], tails: tuple[int, ...], tail_percent: int) -> int | None:
     cuts = step_cuts(messages)
     return next((cut for cut in cuts if tails[cut] * 100 <= tails[0] * tail_percent), cuts[-1] if cuts else None)
 
@@ -165,7 +164,8 @@ def _planned(transcript: Transcript, limits: Limits, cut: int, sizes: _Sizes) ->
     is_in_loop = bool(kept) and kept[0].role != "user"
     request = next((message for message in reversed(archived) if message.role == "user"), transcript.resent)
     ratio = limits.ratio * max(1.0, min(3.0, sizes.used / max(1, sizes.estimate)))
-    replaced = (estimate_request(archived) + estimate_text(transcript.summary)) * ratio
+    kept_tokens = sizes.tails[cut] if kept else 0
+    replaced = (sizes.tails[0] - kept_tokens + estimate_text(transcript.summary)) * ratio
     bare = Plan(
         archived=archived,
         kept=kept,

@@ -69,28 +69,15 @@ def _as_dict(message: RequestMessage) -> dict[str, Any]:
     return wire
 
 
-def unsent(transcript: Transcript) -> tuple[Message, ...]:
-    """What has words but isn't in the request that would go out now: replies being written, messages that wait."""
-    sent = set(_sent_indices(transcript.messages))
-    return tuple(
-        message for index, message in enumerate(transcript.messages) if index not in sent and not message.is_empty
-    )
-
-
 def _sendable(transcript: Transcript) -> Iterator[Message]:
     if transcript.resent:
         yield transcript.resent
-    for index in _sent_indices(transcript.messages):
-        yield transcript.messages[index]
-
-
-def _sent_indices(messages: tuple[Message, ...]) -> Iterator[int]:
-    answering = first_unanswered(messages)
-    for index, message in enumerate(messages):
+    answering = first_unanswered(transcript.messages)
+    for index, message in enumerate(transcript.messages):
         waits = message.is_waiting and (index > answering or message.role != "user")
         # A tool may well answer nothing; its call still needs the result.
         if not waits and (message.role == "tool" or not message.is_empty):
-            yield index
+            yield message
 
 
 def _paired(messages: Iterable[Message]) -> Iterator[RequestMessage]:

@@ -33,7 +33,7 @@ def heading(message: Message) -> str:
 
 
 def packed(texts: Iterable[str], room: float) -> tuple[str, ...]:
-    """Texts joined by empty lines into pieces of at most `room` estimated tokens; longer ones are split between words."""
+    """Texts joined by empty lines into pieces of `room` estimated tokens at most; longer ones split between words."""
     pieces: list[str] = []
     current: list[str] = []
     filled = 0

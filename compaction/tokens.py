@@ -50,11 +50,11 @@ def estimate_text(text: str) -> int:
 
 def estimate_message(message: Countable) -> int:
     """Content, tool calls by name and arguments, a flat number an image, and the wrapping of the message itself."""
-    calls = sum(
-        TOOL_CALL_TOKENS + estimate_text(call.name) + estimate_text(call.arguments) for call in message.tool_calls
-    )
+    tokens = MESSAGE_TOKENS + estimate_text(message.content)
+    for call in message.tool_calls:
+        tokens += TOOL_CALL_TOKENS + estimate_text(call.name) + estimate_text(call.arguments)
     images: int = getattr(message, "images", 0)
-    return MESSAGE_TOKENS + estimate_text(message.content) + calls + images * IMAGE_TOKENS
+    return tokens + images * IMAGE_TOKENS
 
 
 def estimate_request(messages: Iterable[Countable]) -> int:
