@@ -12,6 +12,7 @@ from django.db import transaction
 from chatapp import engine, llm
 from chatapp.admin import connecting
 from chatapp.database import in_database
+from chatapp.llm.target import normal_base_url
 from chatapp.models import Endpoint, LanguageModel, SiteSettings
 
 log = logging.getLogger("foldline.endpoints")
@@ -36,7 +37,7 @@ def wanted_endpoint() -> Wanted | None:
     if settings.OPENAI_BASE_URL or settings.OPENAI_API_KEY:
         return Wanted(
             Endpoint.Kind.ENVIRONMENT,
-            llm.normal_base_url(settings.OPENAI_BASE_URL or OPENAI),
+            normal_base_url(settings.OPENAI_BASE_URL or OPENAI),
             settings.OPENAI_API_KEY,
             settings.OPENAI_MODEL,
         )
