@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -120,19 +120,7 @@ class ChatPage:
     run_live: bool
 
     def context(self) -> dict[str, Any]:
-        names = [
-            "chat",
-            "seen",
-            "messages",
-            "divider",
-            "compaction",
-            "meter",
-            "models",
-            "current_model",
-            "earlier_before",
-            "run_live",
-        ]
-        return {name: getattr(self, name) for name in names} | self.extra
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
 
 def revision_in(text: str) -> int:
@@ -182,7 +170,7 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
     if seen >= chat.revision:
         return chat.revision, ""
     fold_changed = chat.fold_revision > seen
-    whole = fold_changed or chat.path_revision > seen
+    whole = fold_changed or chat.path_revision > seen or not seen
     if not whole:
         changed = dict(chat.messages.filter(active=True, revision__gt=seen).values_list("position", "shown_revision"))
         page.messages = [
@@ -191,9 +179,16 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
             if view.position in changed
         ]
     context = page.context() | {"since": seen, "revision": chat.revision, "user": user}
-    context |= {"whole": whole, "fold_changed": fold_changed}
+    context |= {"whole": whole, "fold_changed": fold_changed, "status_text": _status_text(page)}
     context["sidebar"] = read_sidebar(user) if chat.listed_revision > seen else None
     return chat.revision, render_to_string("chat/changes.html", context)
+
+
+def _status_text(page: ChatPage) -> str:
+    """One word for the polite status region of a screen reader."""
+    if page.run_live:
+        return "Writing"
+    return "Finished" if any(view.role == Message.Role.ASSISTANT for view in page.messages) else ""
 
 
 def view_messages(chat: Chat, rows: list[Message], *, last_id: int | None = None) -> list[MessageView]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -44,6 +44,8 @@ def page_context(request: HttpRequest, chat: Chat | None) -> dict[str, Any]:
     context = presenting.read_page(chat.pk).context() if chat else presenting.empty_page()
     model = context["current_model"]
     context["sidebar"] = presenting.read_sidebar(request.user)
+    context["page_title"] = f"{chat} · Foldline" if chat else "Foldline"
+    context["idempotency_key"] = uuid4().hex
     context["show_demo_notice"] = bool(model and model.endpoint.is_demo and not request.COOKIES.get(NOTICE_COOKIE))
     return context
 
