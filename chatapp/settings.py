@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
 
+from chatapp.addresses import own_names
 from chatapp.environment import read_environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -28,12 +29,7 @@ BODY_LIMIT_BYTES = 4 * 1024 * 1024
 DEBUG = ENVIRONMENT.switch("DEBUG", default=False)
 SECRET_KEY = ENVIRONMENT.secret("SECRET_KEY", FOLDLINE_DATA / "secret")
 _public = urlsplit(PUBLIC_URL)
-ALLOWED_HOSTS = [*ENVIRONMENT.words("ALLOWED_HOSTS"), *([_public.hostname] if _public.hostname else [])] or [
-    "localhost",
-    "127.0.0.1",
-    "[::1]",
-    *([HOST] if HOST not in {"0.0.0.0", "::"} else []),  # noqa: S104 (compared, not bound)
-]
+ALLOWED_HOSTS = [*ENVIRONMENT.words("ALLOWED_HOSTS"), *filter(None, [_public.hostname]), *own_names(HOST)]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
 
 INSTALLED_APPS = [
