@@ -1,30 +1,33 @@
 """A scripted OpenAI-compatible endpoint on a free loopback port, which can also do all that a good one never does.
 
-    async with ScriptedEndpoint() as endpoint:             # on the test's own event loop
-        endpoint.will(reply("Hello"))                      # the next chat request gets this
-        endpoint.will(json_error(500, "oops"), reply("Better now"))        # … and the two after it these
-        endpoint.always(reply("And so on"))                # whatever comes when the queue is empty (default: "OK")
+    async with ScriptedEndpoint() as endpoint:         # on the test's own event loop
+        endpoint.will(reply("Hello"))                  # the next chat request gets this
+        endpoint.will(json_error(500, "oops"), reply("Better now"))  # … and the two after it these
+        endpoint.always(reply("And so on"))            # whatever comes when the queue is empty (default: "OK")
         ...  Target(endpoint.base_url, "key", "scripted")
         assert endpoint.requests[0].payload["messages"][-1]["content"] == "Hi"
 
-    with ScriptedEndpoint.in_thread() as endpoint:         # in a thread of its own, for live servers and browsers
+    with ScriptedEndpoint.in_thread() as endpoint:     # in a thread of its own, for live servers and browsers
 
-A script is a list of steps. `reply`, `reply_tokens`, `json_error` and `document` make whole ones; others are put together:
+A script is a list of steps. `reply`, `reply_tokens`, `json_error`, `redirect`, `drop` and `document` make whole ones;
+others are put together:
 
     gate = Signal()
     endpoint.will([head(), text("One "), hold(gate), text("two"), finish("stop", usage=(10, 2)), done()])
-    await gate.reached()                                   # the script has come to the gate …
-    gate.set()                                             # … and may go on
+    await gate.reached()                               # the script has come to the gate …
+    gate.set()                                         # … and may go on
 
-Steps: head, text, reasoning, delta, event, finish, usage_only, done, raw (bytes within the body), wire (bytes as they are,
-no framing), hold(signal), pause(seconds), hang (until the client leaves), close, cut (the end without its end mark), reset.
-A body whose script simply ends is ended properly. Instead of a script, a function from the payload to a script may be given:
+Steps: head, text, reasoning, delta, event, finish, usage_only, counted_usage, done, raw (bytes within the body), wire
+(bytes as they are, no framing), hold(signal), pause(seconds), hang (until the client leaves), close (the proper end of
+body and connection), cut (the end without its end mark), reset. Any `async def step(play: Play)` is one too. A body
+whose script simply ends is ended properly. Instead of a script, a function from the payload to a script may be given:
 
     endpoint.always(lambda payload: reply("Summary") if is_summary(payload) else reply("Answer"))
 
-What came in: `endpoint.requests` (chat requests only), each a Received with `payload`, `headers`, and two signals: `done` (its
-script was played to the end) and `left` (the client went away before that). `await endpoint.received(2)` waits for the second
-one. From threads: `signal.wait()`, `endpoint.wait_received(2)`. Other addresses: `endpoint.models` is what /v1/models lists,
+What came in: `endpoint.requests` (chat requests only; `endpoint.payloads` for short), each a Received with `payload`,
+`headers` and two signals: `done` (its script was played to the end) and `left` (the client went away before that).
+`await endpoint.received(2)` waits for the second one; `await request.left.seen()` for a signal. From other threads:
+`endpoint.wait_received(2)`, `signal.wait()`. Other addresses: `endpoint.models` is what /v1/models lists,
 `endpoint.pages["/props"] = document({...})` adds one; `endpoint.other_requests` counts them by path.
 """
 
@@ -112,7 +115,9 @@ class Play:
     async def chunk(self, delta: dict[str, Any] | None, *, finish: str | None = None, **more: Any) -> None:
         choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
         model = self.request.payload.get("model", "scripted")
-        await self.event({"id": "c", "object": "chat.completion.chunk", "created": 0, "model": model, "choices": choices} | more)
+        await self.event(
+            {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": model, "choices": choices} | more
+        )
 
 
 Step = Callable[[Play], Awaitable[None]]
@@ -123,10 +128,16 @@ Answer = Script | Callable[[dict[str, Any]], Script]
 # --- steps ---------------------------------------------------------------------------------------------------------
 
 
-def head(status: int = 200, content_type: str | None = "text/event-stream", headers: dict[str, str] | None = None) -> Step:
+def head(
+    status: int = 200, content_type: str | None = "text/event-stream", headers: dict[str, str] | None = None
+) -> Step:
     async def step(play: Play) -> None:
         play.is_chunked = True
-        lines = {"Transfer-Encoding": "chunked"} | ({"Content-Type": content_type} if content_type else {}) | (headers or {})
+        lines = (
+            {"Transfer-Encoding": "chunked"}
+            | ({"Content-Type": content_type} if content_type else {})
+            | (headers or {})
+        )
         fields = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         await play.wire(f"HTTP/1.1 {status} Scripted\r\n{fields}\r\n".encode())
 
@@ -258,7 +269,9 @@ def reply_tokens(
     return [*steps, done()]
 
 
-def document(body: Any, *, status: int = 200, content_type: str = "application/json", headers: dict[str, str] | None = None) -> Script:
+def document(
+    body: Any, *, status: int = 200, content_type: str = "application/json", headers: dict[str, str] | None = None
+) -> Script:
     """Any whole answer; what isn't text or bytes goes out as JSON."""
     data = body if isinstance(body, bytes) else (body if isinstance(body, str) else json.dumps(body)).encode()
     return [head(status, content_type, headers), raw(data)]
@@ -266,7 +279,9 @@ def document(body: Any, *, status: int = 200, content_type: str = "application/j
 
 def json_error(status: int, body: Any = "", headers: dict[str, str] | None = None) -> Script:
     """`body`: a sentence is wrapped as OpenAI does it; anything else goes out as JSON."""
-    wrapped = {"error": {"message": body, "type": "error", "param": None, "code": None}} if isinstance(body, str) else body
+    wrapped = (
+        {"error": {"message": body, "type": "error", "param": None, "code": None}} if isinstance(body, str) else body
+    )
     return document(wrapped, status=status, headers=headers)
 
 
@@ -412,7 +427,9 @@ async def _read_request(reader: asyncio.StreamReader) -> Received | None:
 async def _play(script: Script, play: Play, reader: asyncio.StreamReader) -> bool:
     """Plays until the end or until the client leaves; True where the connection can take another request."""
     playing = asyncio.ensure_future(_play_steps(script, play))
-    watching = asyncio.ensure_future(reader.read(1))  # a client that waits for an answer says nothing; b"" is its leaving
+    watching = asyncio.ensure_future(
+        reader.read(1)
+    )  # a client that waits for an answer says nothing; b"" is its leaving
     try:
         await asyncio.wait({playing, watching}, return_when=asyncio.FIRST_COMPLETED)
         if playing.done() and not isinstance(playing.exception(), ConnectionError):
@@ -440,7 +457,11 @@ async def _play_steps(script: Script, play: Play) -> None:
 
 
 def usage_dict(prompt: int, completion: int, cached: int | None = None) -> dict[str, Any]:
-    told: dict[str, Any] = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    told: dict[str, Any] = {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+    }
     return told if cached is None else told | {"prompt_tokens_details": {"cached_tokens": cached}}
 
 

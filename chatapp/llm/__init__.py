@@ -1,4 +1,4 @@
-"""Calls to OpenAI-compatible endpoints: the only place that knows the openai client. Plain values go in and come out."""
+"""Calls to OpenAI-compatible endpoints; the only place that knows the openai client. Plain values go in and out."""
 
 from chatapp.llm.clients import close_clients
 from chatapp.llm.completing import Completion, Gathered, complete

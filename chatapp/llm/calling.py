@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import httpx2
@@ -27,45 +27,55 @@ LONGEST_OTHER_BODY_BYTES = 65_536
 OTHER_BODY_SECONDS = 5
 
 # anyio's own are not always translated by httpx2 (its issue 854).
-NETWORK_ERRORS = (httpx2.HTTPError, httpx2.StreamError, ssl.SSLError, OSError, anyio.EndOfStream, anyio.BrokenResourceError)
+NETWORK_ERRORS = (
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    ssl.SSLError,
+    OSError,
+    anyio.EndOfStream,
+    anyio.BrokenResourceError,
+)
 
 
-async def read_reply(connection: Connection, target: Target, body: dict[str, Any]) -> AsyncIterator[Event]:
+async def read_reply(connection: Connection, target: Target, body: dict[str, Any]) -> AsyncGenerator[Event, None]:
     """The events of one try; `body` is the request but for `stream`. Raises EndpointError."""
     reader = ReplyReader(target.api_key)
     clock = asyncio.get_running_loop().time
     deadline = clock() + target.first_token_seconds
     broken: EndpointError | None = None
-    async with _opened(connection, target, body, deadline) as response, aclosing(response.iter_bytes()) as chunks:
-        while not reader.is_whole:
-            try:
-                async with asyncio.timeout_at(deadline):
-                    chunk = await anext(chunks, None)
-            except TimeoutError:
-                broken = StreamBroken("stalled" if reader.has_begun else "no_first_token")
-                break
-            except NETWORK_ERRORS as error:
-                broken = dropped(one_line(str(error), target.api_key), reader)
-                break
-            if chunk is None:
+    async with _opened(connection, target, body, deadline) as response, aclosing(_bytes_of(response)) as chunks:
+        try:
+            while not reader.is_whole and (chunk := await _next_chunk(chunks, reader, deadline, target.api_key)):
                 if not reader.bytes_read:
-                    broken = StreamBroken("empty_reply", _content_type(response, target.api_key))
-                break
-            if not reader.bytes_read:
-                await _check_content(response, chunk, chunks, target.api_key)
-            events_before = reader.events_read
-            try:
+                    await _check_content(response, chunk, chunks, target.api_key)
+                events_before = reader.events_read
                 for event in reader.feed(chunk):
                     yield event
-            except EndpointError as error:
-                broken = error
-                break
-            # A comment is a sign of life of some proxy, not of the model.
-            if reader.has_begun and reader.events_read > events_before:
-                deadline = clock() + (LAST_WORDS_SECONDS if reader.awaits_only_usage else target.idle_seconds)
+                # A comment is a sign of life of some proxy, not of the model.
+                if reader.has_begun and reader.events_read > events_before:
+                    deadline = clock() + (LAST_WORDS_SECONDS if reader.awaits_only_usage else target.idle_seconds)
+        except EndpointError as error:
+            broken = error
+        if not (broken or reader.bytes_read):
+            broken = StreamBroken("empty_reply", _content_type(response, target.api_key))
         for event in reader.finish(broken):
             yield event
         await _drain(chunks)
+
+
+def _bytes_of(response: AsyncAPIResponse[Any]) -> AsyncGenerator[bytes, None]:
+    return cast("AsyncGenerator[bytes, None]", response.iter_bytes())
+
+
+async def _next_chunk(chunks: AsyncIterator[bytes], reader: ReplyReader, deadline: float, key: str) -> bytes | None:
+    """None at the end of the body."""
+    try:
+        async with asyncio.timeout_at(deadline):
+            return await anext(chunks, None)
+    except TimeoutError:
+        raise StreamBroken("stalled" if reader.has_begun else "no_first_token") from None
+    except NETWORK_ERRORS as error:
+        raise dropped(one_line(str(error), key), reader) from None
 
 
 @asynccontextmanager
@@ -119,9 +129,10 @@ async def _check_content(response: AsyncAPIResponse[Any], first: bytes, rest: As
                 body += more
     except (TimeoutError, *NETWORK_ERRORS):
         pass
-    answer = parsed(body.decode("utf-8", "replace"))
+    words = body.decode("utf-8", "replace")
+    answer = parsed(words)
     if isinstance(answer, dict) and (answer.get("error") or answer.get("object") == "error"):
-        raise error_in_stream(answer, key)
+        raise error_in_stream(answer, words, key)
     raise NotAStream(content_type)
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import httpx2
-from openai import AsyncOpenAI, Omit
+from openai import AsyncOpenAI
 
 from chatapp.llm.errors import EndpointUnreachable
 from chatapp.llm.target import normal_base_url
@@ -50,7 +50,7 @@ _connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Connections] = WeakKe
 
 @contextmanager
 def connection_to(base_url: str, key: str) -> Iterator[Connection]:
-    """The connection of this event loop, kept open while in use. Raises EndpointUnreachable where that is no address."""
+    """The connection of this event loop, kept open while in use. EndpointUnreachable: that is no address."""
     connections = _connections.setdefault(asyncio.get_running_loop(), {})
     try:
         place = (normal_base_url(base_url), key.strip())
@@ -90,16 +90,19 @@ def _make_client(base_url: str, key: str) -> AsyncOpenAI:
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
         # A handshake is worth keeping; a plain connection isn't, and xllamacpp drops a kept one after a stream.
         limits=httpx2.Limits(max_keepalive_connections=20 if address.scheme == "https" else 0, keepalive_expiry=60),
-        event_hooks={"response": [_raise_error_answer]},
+        event_hooks={"request": [] if key else [_drop_authorization], "response": [_raise_error_answer]},
     )
     return AsyncOpenAI(
         base_url=base_url,
-        api_key=key or "none",
+        api_key=key or "none",  # the client insists on one
         max_retries=0,  # the one retry layer is retrying.py
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-        default_headers={} if key else {"Authorization": Omit()},  # type: ignore[dict-item]
         http_client=http_client,
     )
+
+
+async def _drop_authorization(request: httpx2.Request) -> None:
+    request.headers.pop("Authorization", None)
 
 
 async def _raise_error_answer(response: httpx2.Response) -> None:
@@ -115,7 +118,9 @@ async def _raise_error_answer(response: httpx2.Response) -> None:
                     break
     except (TimeoutError, httpx2.HTTPError, OSError):
         pass  # the status says enough
-    raise ErrorAnswer(response.status_code, response.headers, body[:LONGEST_ERROR_BODY_BYTES].decode("utf-8", "replace"))
+    raise ErrorAnswer(
+        response.status_code, response.headers, body[:LONGEST_ERROR_BODY_BYTES].decode("utf-8", "replace")
+    )
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatapp.llm.deltas import Event, Finished, ReasoningDelta, TextDelta, TextWasReasoning, ToolCallSeen, UsageSeen
-from chatapp.llm.patience import Patience
+from chatapp.llm.patience import USUAL_PATIENCE, Patience
 from chatapp.llm.streaming import stream_chat
 from chatapp.llm.target import Target
 from compaction.transcript import Usage
@@ -64,7 +64,7 @@ async def complete(
     params: dict[str, Any] | None = None,
     max_tokens: int | None = None,
     temperature: float | None = None,
-    patience: Patience = Patience(),
+    patience: Patience = USUAL_PATIENCE,
 ) -> Completion:
     """Streamed all the same, so that a slow one isn't taken for a dead one. Raises EndpointError."""
     gathered = Gathered()
@@ -75,5 +75,9 @@ async def complete(
         async for event in events:
             gathered.take(event)
     return Completion(
-        gathered.text.strip(), gathered.reasoning.strip(), gathered.usage, gathered.finish_reason, gathered.has_tool_calls
+        gathered.text.strip(),
+        gathered.reasoning.strip(),
+        gathered.usage,
+        gathered.finish_reason,
+        gathered.has_tool_calls,
     )

@@ -19,7 +19,7 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextWasReasoning:
-    """All text so far was reasoning: its end tag has come, the opening one was in the model's own prompt (DeepSeek R1)."""
+    """All text so far was reasoning: its end tag came, the opening one stood in the prompt (DeepSeek R1)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class EndpointBusy(EndpointError):
 
 
 class EndpointRefused(EndpointError):
-    """Codes: wrong_key, forbidden, no_such_model, bad_request, content_filter. `options`: the request's, as it names them."""
+    """Codes: wrong_key, forbidden, no_such_model, bad_request, content_filter. `options`: those it speaks of."""
 
     def __init__(self, code: str, detail: str = "", *, options: frozenset[str] = frozenset()) -> None:
         super().__init__(code, detail)

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 # A token's line is some 300 bytes; a whole reply in one line stays far below this.
 LONGEST_LINE_BYTES = 4_000_000
 
+# A CR at the very end may be half of a CRLF.
 LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
 
 class LineTooLong(Exception):
-    pass
+    """Raised as soon as it is too long, before its end has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +34,17 @@ class EventLines:
         self._data: list[bytes] = []
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
-        searched = len(self._rest)
-        self._rest += chunk
-        if chunk.find(b"\n") < 0 and b"\r" not in self._rest[searched - 1 :]:
-            if len(self._rest) > LONGEST_LINE_BYTES:
-                raise LineTooLong
+        if b"\n" not in chunk and b"\r" not in chunk and not self._rest.endswith(b"\r"):
+            self._rest += chunk
+            self._check(self._rest)
             return
-        block = bytes(self._rest)
+        block = bytes(self._rest + chunk)
         *lines, rest = LINE_END.split(block) if b"\r" in block else block.split(b"\n")
         self._rest = bytearray(rest)
         for line in lines:
-            if len(line) > LONGEST_LINE_BYTES:
-                raise LineTooLong
+            self._check(line)
             yield from self._read(line)
-        if len(rest) > LONGEST_LINE_BYTES:
-            raise LineTooLong
+        self._check(rest)
 
     def finish(self) -> Iterator[ServerEvent]:
         """The last event, where its empty line never came."""
@@ -74,7 +71,12 @@ class EventLines:
             yield ServerEvent("error", line[6:].strip())
 
     def _dispatch(self) -> Iterator[ServerEvent]:
-        name, data = self._name, self._data
+        name, data = self._name, b"\n".join(self._data)
         self._name, self._data = "", []
         if data or name == "error":
-            yield ServerEvent(name, data[0] if len(data) == 1 else b"\n".join(data))
+            yield ServerEvent(name, data)
+
+    @staticmethod
+    def _check(line: bytes | bytearray) -> None:
+        if len(line) > LONGEST_LINE_BYTES:
+            raise LineTooLong

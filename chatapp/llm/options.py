@@ -10,7 +10,9 @@ from chatapp.llm.errors import EndpointRefused
 
 # What decides how the answer is read is ours to say.
 OURS = frozenset({"model", "messages", "stream", "stream_options", "n"})
-UNSUPPORTED = re.compile(r"unsupported|not support|only the default|deprecated|not permitted|unknown|unrecogni", re.IGNORECASE)
+UNSUPPORTED = re.compile(
+    r"unsupported|not support|only the default|deprecated|not permitted|unknown|unrecogni", re.IGNORECASE
+)
 
 
 def make_body(

@@ -23,8 +23,11 @@ class Patience:
     chance: Callable[[], float] = random.random
 
 
+USUAL_PATIENCE = Patience()
+
+
 class Retries:
-    """The waits of one call. `waited` counts them; loading may go on for as long as a first token may take."""
+    """The waits of one call; loading may go on for as long as a first token may take."""
 
     def __init__(self, patience: Patience, first_token_seconds: float) -> None:
         self._patience = patience
@@ -44,7 +47,11 @@ class Retries:
                 return self._patience.loading_seconds if self._loading_left > 0 else None
             case EndpointFailed():
                 self._failed += 1
-                return self._short(error.retry_after, self._failed) if self._failed <= self._patience.failed_tries else None
+                return (
+                    self._short(error.retry_after, self._failed)
+                    if self._failed <= self._patience.failed_tries
+                    else None
+                )
         return None
 
     def _after_unreachable(self, *, dropped: bool) -> float | None:

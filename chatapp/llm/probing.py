@@ -34,7 +34,7 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """`base_url` is the address that answered, with `/v1` where that was missing; `code` and `detail` as in errors.py."""
+    """`base_url` is the address that answered, `/v1` added where missing; `code`, `detail` as in errors.py."""
 
     ok: bool
     models: tuple[ModelInfo, ...] = ()

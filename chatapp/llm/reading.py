@@ -12,7 +12,7 @@ from chatapp.llm.lines import EventLines, LineTooLong, ServerEvent
 from chatapp.llm.reasoning import ThinkSplitter
 from chatapp.llm.refusals import error_in_stream
 from chatapp.llm.usage import usage_of
-from chatapp.llm.wording import one_line
+from chatapp.llm.wording import one_line, words_of
 from compaction.transcript import Usage
 
 # More than any model writes in one reply (128,000 tokens are some 500,000 characters).
@@ -69,7 +69,7 @@ class ReplyReader:
             raise ReplyTooLarge("The stream did not end.")
 
     def finish(self, broken: EndpointError | None = None) -> Iterator[Event]:
-        """What was held back, and Finished; raises where the stream ended too early. `broken`: why, where that is known."""
+        """What was held back, and Finished; raises where the stream ended too early (`broken`: why, if known)."""
         if not self._is_done and broken is None:
             yield from self._read_last()
         for part in self._splitter.finish():
@@ -108,7 +108,7 @@ class ReplyReader:
         chunk = self._parse(event)
         if event.name == "error" or (isinstance(chunk, dict) and _is_error(chunk)):
             yield from self._read_choices(chunk)
-            raise error_in_stream(chunk, self._key)
+            raise error_in_stream(chunk, event.data.decode("utf-8", "replace"), self._key)
         if not isinstance(chunk, dict):
             raise StreamBroken("garbled", one_line(str(chunk), self._key))
         self._usage = usage_of(chunk) or self._usage  # the newest wins: each is the count so far, never a part of it
@@ -135,7 +135,7 @@ class ReplyReader:
             if isinstance(delta, dict):
                 yield from self._read_delta(delta)
             if choice.get("error"):
-                raise error_in_stream(choice, self._key)
+                raise error_in_stream(choice, words_of(choice), self._key)
             if isinstance(reason := choice.get("finish_reason"), str) and reason:
                 self._finish_reason = reason
 

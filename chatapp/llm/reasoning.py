@@ -10,7 +10,10 @@ from chatapp.llm.deltas import ReasoningDelta, TextDelta, TextWasReasoning
 TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)\s*>|\[(/?)THINK\]", re.IGNORECASE)
 TAG_NAMES = ("<think>", "<thinking>", "<thought>", "<reasoning>", "[THINK]")
 BEGINNINGS = {
-    tag[:length].lower() for name in TAG_NAMES for tag in (name, name[0] + "/" + name[1:]) for length in range(1, len(tag))
+    tag[:length].lower()
+    for name in TAG_NAMES
+    for tag in (name, name[0] + "/" + name[1:])
+    for length in range(1, len(tag))
 }
 LONGEST_BEGINNING = max(map(len, BEGINNINGS))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -11,7 +11,7 @@ from chatapp.llm.clients import Connection, connection_to
 from chatapp.llm.deltas import Event, Waiting
 from chatapp.llm.errors import EndpointError, EndpointRefused
 from chatapp.llm.options import make_body, refused_option
-from chatapp.llm.patience import Patience, Retries
+from chatapp.llm.patience import USUAL_PATIENCE, Patience, Retries
 from chatapp.llm.target import Target
 
 
@@ -22,8 +22,8 @@ async def stream_chat(
     params: dict[str, Any] | None = None,
     max_tokens: int | None = None,
     temperature: float | None = None,
-    patience: Patience = Patience(),
-) -> AsyncIterator[Event]:
+    patience: Patience = USUAL_PATIENCE,
+) -> AsyncGenerator[Event, None]:
     """The events of one reply; the last is Finished. Raises EndpointError; what was yielded before it is good.
 
     Cancelling the task or closing the generator closes the connection at once, so that the engine stops.
@@ -42,17 +42,20 @@ async def stream_chat(
                     async for event in events:
                         has_begun = True
                         yield event
-                return
             except EndpointError as error:
                 if has_begun:
                     raise
                 seconds, code = _next_try(error, connection, target.model, body, retries), error.code
+            else:
+                return
             if seconds:
                 yield Waiting(seconds, code)
                 await patience.sleep(seconds)
 
 
-def _next_try(error: EndpointError, connection: Connection, model: str, body: dict[str, Any], retries: Retries) -> float:
+def _next_try(
+    error: EndpointError, connection: Connection, model: str, body: dict[str, Any], retries: Retries
+) -> float:
     """Seconds until the next try. Raises the error where there is none."""
     if isinstance(error, EndpointRefused) and (option := refused_option(error, body)):
         connection.refused_options.add((model, option))

@@ -21,8 +21,10 @@ class Target:
 
 
 def normal_base_url(address: str) -> str:
-    """The base URL without what people paste by mistake; a bare host gets `/v1`, where every compatible server answers."""
+    """Without what people paste by mistake; a bare host gets `/v1`, where all answer. Raises ValueError."""
     parts = urlsplit(address.strip())
+    if not 0 < (parts.port or 1) < 65_536:  # asking for the port checks it
+        raise ValueError("Port out of range")
     path = parts.path.rstrip("/")
     for ending in PASTED_ENDINGS:
         path = path.removesuffix(ending)

@@ -23,7 +23,9 @@ def read_usage(told: dict[str, Any]) -> Usage | None:
         or _count(told, "cached_tokens")  # Moonshot
         or _count(told, "cache_read_input_tokens")
     )
-    reasoning = _count(_inside(told, "completion_tokens_details"), "reasoning_tokens") or _count(told, "reasoning_tokens")
+    reasoning = _count(_inside(told, "completion_tokens_details"), "reasoning_tokens") or _count(
+        told, "reasoning_tokens"
+    )
     total = _count(told, "total_tokens")
     # Cached tokens are part of the prompt and reasoning tokens of the completion; some endpoints count them beside it
     # (Anthropic's way, xAI), which the total gives away.

@@ -7,10 +7,13 @@ import re
 from typing import Any
 
 LONGEST_DETAIL = 300
+LONGEST_READ = 8_000  # unclosed tags cost the square of it
 REDACTED = "[key]"
 
 # Endpoints echo the key back, whole or half masked ("Incorrect API key provided: sk-ab***yz").
-LIKE_A_KEY = re.compile(r"\b(?:sk|pk|gsk|xai|hf|key|nvapi|csk|tgp)[-_][\w*.…-]{6,}|(?<=Bearer )[^\s'\"]+", re.IGNORECASE)
+LIKE_A_KEY = re.compile(
+    r"\b(?:sk|pk|gsk|xai|hf|key|nvapi|csk|tgp)[-_][\w*.…-]{6,}|(?<=Bearer )[^\s'\"]+", re.IGNORECASE
+)
 MARKUP = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 NOT_PRINTABLE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
 
@@ -25,23 +28,23 @@ def without_key(text: str, key: str) -> str:
 
 def one_line(text: str, key: str) -> str:
     """Redacted before it is cut, so that no half of a key is left at the end."""
-    text = text[:100_000]
+    text = text[:LONGEST_READ]
     if text.lstrip()[:1] == "<":
         text = MARKUP.sub(" ", text)
     text = NOT_PRINTABLE.sub(" ", without_key(text, key)).strip()
     return text if len(text) <= LONGEST_DETAIL else text[: LONGEST_DETAIL - 1] + "…"
 
 
-def words_of(answer: Any) -> str:
+def words_of(answer: Any, *, depth: int = 5) -> str:
     """The sentence inside an error answer, in whichever of the usual places it stands; "" where there is none."""
     if isinstance(answer, str):
         return answer
-    if isinstance(answer, list):  # FastAPI's validation errors, Gemini's list of one
-        return "; ".join(filter(None, map(words_of, answer[:3])))
-    if not isinstance(answer, dict):
+    if depth and isinstance(answer, list):  # FastAPI's validation errors, Gemini's list of one
+        return "; ".join(filter(None, (words_of(each, depth=depth - 1) for each in answer[:3])))
+    if not depth or not isinstance(answer, dict):
         return ""
     for place in ("error", "message", "msg", "detail", "details", "error_description", "reason"):
-        if words := words_of(answer.get(place)):
+        if words := words_of(answer.get(place), depth=depth - 1):
             return words
     return ""
 

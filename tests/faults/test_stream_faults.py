@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
-from chatapp.llm.deltas import Finished, TextDelta, ToolCallSeen
+from chatapp.llm.deltas import Finished, ToolCallSeen
 from chatapp.llm.errors import EndpointBusy, NotAStream, RequestTooLong
 from chatapp.llm.reading import LONGEST_REPLY_CHARACTERS
 from compaction.transcript import Usage
 from tests.faults.calls import KEY, call
 from tests.scripted import (
+    Play,
     ScriptedEndpoint,
+    Signal,
+    Step,
     close,
     cut,
     delta,
@@ -26,7 +30,6 @@ from tests.scripted import (
     raw,
     reply,
     reset,
-    Signal,
     text,
     usage_only,
     wire,
@@ -48,7 +51,9 @@ async def test_stream_whole_yields_each_delta_and_one_finish(endpoint: ScriptedE
 
 
 @pytest.mark.parametrize("end", [close(), cut()], ids=["end in good order", "body without its end"])
-async def test_stream_without_finish_reason_or_done_is_cut_off_and_text_kept(endpoint: ScriptedEndpoint, end: object) -> None:
+async def test_stream_without_finish_reason_or_done_is_cut_off_and_text_kept(
+    endpoint: ScriptedEndpoint, end: Step
+) -> None:
     """Ends without a finish reason or [DONE]."""
     endpoint.will([*OPENING, end])
     outcome = await call(endpoint)
@@ -88,7 +93,9 @@ async def test_stream_with_done_but_no_finish_reason_is_whole(endpoint: Scripted
 # --- isn't what it should be ---
 
 
-@pytest.mark.parametrize("junk", [b"data: {nonsense\n\n", b'data: {"a": "\xff\xfe"}\n\n', b"data: 5\n\n", b"data: " + b"[" * 9999 + b"\n\n"])
+@pytest.mark.parametrize(
+    "junk", [b"data: {nonsense\n\n", b'data: {"a": "\xff\xfe"}\n\n', b"data: 5\n\n", b"data: " + b"[" * 9999 + b"\n\n"]
+)
 async def test_stream_with_junk_is_garbled_and_text_kept(endpoint: ScriptedEndpoint, junk: bytes) -> None:
     """Sends a chunk that isn't JSON, or broken UTF-8."""
     endpoint.will([*OPENING, raw(junk), done()])
@@ -104,7 +111,9 @@ async def test_stream_with_characters_cut_by_packets_is_read_whole(endpoint: Scr
 
 
 async def test_stream_with_half_an_emoji_in_an_escape_gives_text_that_can_be_stored(endpoint: ScriptedEndpoint) -> None:
-    endpoint.will([head(), raw(b'data: {"choices":[{"index":0,"delta":{"content":"a\\ud83d"}}]}\n\n'), finish(), done()])
+    endpoint.will(
+        [head(), raw(b'data: {"choices":[{"index":0,"delta":{"content":"a\\ud83d"}}]}\n\n'), finish(), done()]
+    )
     outcome = await call(endpoint)
     assert outcome.text.encode() == b"a?"
 
@@ -145,7 +154,9 @@ async def test_stream_with_error_text_is_told_in_its_words(endpoint: ScriptedEnd
         'data: {"choices": [{"index": 0, "error": {"message": "GPU fell over"}, "finish_reason": "error"}]}\n\n',
     ],
 )
-async def test_stream_with_an_error_in_another_frame_is_told_in_its_words(endpoint: ScriptedEndpoint, line: str) -> None:
+async def test_stream_with_an_error_in_another_frame_is_told_in_its_words(
+    endpoint: ScriptedEndpoint, line: str
+) -> None:
     """`event: error` without an `error` key, and its relatives."""
     endpoint.will([*OPENING, raw(line), done()])
     outcome = await call(endpoint)
@@ -163,7 +174,12 @@ async def test_stream_with_unknown_event_is_an_error_that_names_it(endpoint: Scr
 
 async def test_stream_with_overflow_as_an_error_chunk_is_too_long(endpoint: ScriptedEndpoint) -> None:
     sentence = "the request exceeds the available context size. try increasing the context size"
-    endpoint.will([head(), event({"error": {"code": 400, "message": sentence, "n_ctx": 2048, "type": "exceed_context_size_error"}})])
+    endpoint.will(
+        [
+            head(),
+            event({"error": {"code": 400, "message": sentence, "n_ctx": 2048, "type": "exceed_context_size_error"}}),
+        ]
+    )
     outcome = await call(endpoint)
     assert isinstance(outcome.error, RequestTooLong)
     assert outcome.error.window == 2048
@@ -208,7 +224,9 @@ async def test_stream_with_an_odd_chunk_goes_on(endpoint: ScriptedEndpoint, line
     ("content_type", "body"),
     [("application/json", {"choices": [{"message": {"content": "Hi"}}]}), ("text/html", "<html><p>Welcome</p></html>")],
 )
-async def test_answer_that_is_no_stream_fails_and_names_its_type(endpoint: ScriptedEndpoint, content_type: str, body: object) -> None:
+async def test_answer_that_is_no_stream_fails_and_names_its_type(
+    endpoint: ScriptedEndpoint, content_type: str, body: object
+) -> None:
     """200 with JSON or HTML instead of a stream."""
     endpoint.will(document(body, content_type=content_type + "; charset=utf-8"))
     outcome = await call(endpoint)
@@ -229,7 +247,9 @@ async def test_stream_under_another_type_is_read(endpoint: ScriptedEndpoint, con
     assert (await call(endpoint)).text == "Hi"
 
 
-@pytest.mark.parametrize("body", [b"", b"data: [DONE]\n\n", b": only a comment\n\n"], ids=["zero bytes", "done", "comment"])
+@pytest.mark.parametrize(
+    "body", [b"", b"data: [DONE]\n\n", b": only a comment\n\n"], ids=["zero bytes", "done", "comment"]
+)
 async def test_stream_with_nothing_in_it_is_an_empty_reply(endpoint: ScriptedEndpoint, body: bytes) -> None:
     """Zero bytes; only [DONE]."""
     endpoint.will([head(), raw(body)])
@@ -258,7 +278,7 @@ async def test_stream_that_stalls_ends_after_the_idle_limit_and_text_is_kept(end
 async def test_stream_kept_alive_by_comments_alone_stalls_too(endpoint: ScriptedEndpoint) -> None:
     gate = Signal()
 
-    async def drip(play) -> None:
+    async def drip(play: Play) -> None:
         while not gate.is_set():
             await play.body(b": still here\n\n")
 
@@ -268,20 +288,26 @@ async def test_stream_kept_alive_by_comments_alone_stalls_too(endpoint: Scripted
     assert (outcome.text, outcome.code) == ("One two", "stalled")
 
 
-@pytest.mark.parametrize("script", [[hang()], [head(), delta({"role": "assistant"}), hang()]], ids=["no answer", "no token"])
-async def test_stream_without_a_first_token_ends_after_its_own_limit(endpoint: ScriptedEndpoint, script: list) -> None:
+@pytest.mark.parametrize(
+    "script", [[hang()], [head(), delta({"role": "assistant"}), hang()]], ids=["no answer", "no token"]
+)
+async def test_stream_without_a_first_token_ends_after_its_own_limit(
+    endpoint: ScriptedEndpoint, script: list[Step]
+) -> None:
     """Before the first token, patience: the idle limit doesn't count yet."""
     endpoint.will(script)
     outcome = await call(endpoint, first_token_seconds=0.1, idle_seconds=0.01)
     assert outcome.code == "no_first_token"
 
 
-async def test_stream_slower_than_the_idle_limit_before_the_first_token_is_waited_for(endpoint: ScriptedEndpoint) -> None:
+async def test_stream_slower_than_the_idle_limit_before_the_first_token_is_waited_for(
+    endpoint: ScriptedEndpoint,
+) -> None:
     gate = Signal()
     endpoint.will([head(), delta({"role": "assistant"}), hold(gate), text("At last"), finish(), done()])
-    gate_opens = _set_after(gate, 0.1)
+    opening = asyncio.ensure_future(_set_after(gate, 0.1))
     outcome = await call(endpoint, first_token_seconds=5, idle_seconds=0.05)
-    await gate_opens
+    await opening
     assert (outcome.text, outcome.code) == ("At last", "")
 
 
@@ -293,19 +319,27 @@ async def test_stream_slower_than_the_idle_limit_before_the_first_token_is_waite
     [
         [*OPENING, finish(usage=(10, 2)), done()],
         [*OPENING, finish(), usage_only(10, 2), done()],
-        [*OPENING, delta({}, usage={"prompt_tokens": 10, "completion_tokens": 1}), finish(usage=(10, 2)), usage_only(10, 2), done()],
+        [
+            *OPENING,
+            delta({}, usage={"prompt_tokens": 10, "completion_tokens": 1}),
+            finish(usage=(10, 2)),
+            usage_only(10, 2),
+            done(),
+        ],
     ],
     ids=["last chunk", "after the finish reason", "each chunk"],
 )
-async def test_usage_is_read_once_wherever_it_stands(endpoint: ScriptedEndpoint, script: list) -> None:
+async def test_usage_is_read_once_wherever_it_stands(endpoint: ScriptedEndpoint, script: list[Step]) -> None:
     """Usage in the last chunk, in each chunk, or in a chunk after the finish reason: never doubled."""
     endpoint.will(script)
     outcome = await call(endpoint)
     assert [seen.usage for seen in outcome.usages] == [Usage(10, 2, total=12)]
 
 
-@pytest.mark.parametrize("told", [{}, {"usage": None}, {"usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}}])
-async def test_usage_missing_or_zero_is_not_told(endpoint: ScriptedEndpoint, told: dict) -> None:
+@pytest.mark.parametrize(
+    "told", [{}, {"usage": None}, {"usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}}]
+)
+async def test_usage_missing_or_zero_is_not_told(endpoint: ScriptedEndpoint, told: dict[str, object]) -> None:
     """No usage at all; usage 0."""
     endpoint.will([*OPENING, delta({}, finish="stop", **told), done()])
     outcome = await call(endpoint)
@@ -349,7 +383,7 @@ async def test_chunk_of_20_mb_is_too_large_and_text_is_kept(endpoint: ScriptedEn
 async def test_stream_without_end_is_cut_at_the_cap_and_said_so(endpoint: ScriptedEndpoint) -> None:
     """An endless stream: total text capped."""
 
-    async def for_ever(play) -> None:
+    async def for_ever(play: Play) -> None:
         while True:
             await play.chunk({"content": "again and " * 10_000})
 
@@ -374,14 +408,6 @@ async def test_raw_answer_that_is_no_http_is_unreachable(endpoint: ScriptedEndpo
     assert (await call(endpoint)).code == "unreachable"
 
 
-async def _never() -> None: ...
-
-
-def _set_after(signal: Signal, seconds: float):
-    import asyncio
-
-    async def later() -> None:
-        await asyncio.sleep(seconds)
-        signal.set()
-
-    return asyncio.ensure_future(later())
+async def _set_after(signal: Signal, seconds: float) -> None:
+    await asyncio.sleep(seconds)
+    signal.set()
