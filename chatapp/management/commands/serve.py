@@ -12,12 +12,12 @@ from typing import Any
 # First, before anything imports a reactor: Daphne installs Twisted's asyncio one.
 from daphne.server import Server  # isort: skip
 
-from channels.routing import get_default_application
 from daphne.endpoints import build_endpoint_description_strings
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
+from django.utils.module_loading import import_string
 from twisted.internet import defer, reactor
 from twisted.internet.error import CannotListenError
 from twisted.python.failure import Failure
@@ -74,7 +74,7 @@ class Command(BaseCommand):
     def run(self, endpoint: Endpoint | None) -> None:
         greeting = self.greeting()
         server = FoldlineServer(
-            get_default_application(),
+            import_string(settings.ASGI_APPLICATION),  # after the preparation: WhiteNoise lists the files once
             endpoints=build_endpoint_description_strings(host=settings.HOST, port=settings.PORT),
             websocket_max_message_size=SOCKET_LIMIT,
             websocket_max_frame_size=SOCKET_LIMIT,
@@ -120,7 +120,7 @@ def begin(endpoint: Endpoint | None, say: Callable[[str], None]) -> None:
         keep(loop.create_task(endpoints.look_into_when_up(endpoint)))
     if not settings.OPENAI_BASE_URL:
         keep(loop.create_task(offer_ollama(say)))
-    reactor.addSystemEventTrigger("before", "shutdown", say_goodbye)
+    reactor.addSystemEventTrigger("before", "shutdown", say_goodbye)  # type: ignore[arg-type]  # zope interfaces name no self
 
 
 async def offer_ollama(say: Callable[[str], None]) -> None:
