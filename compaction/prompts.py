@@ -50,8 +50,8 @@ CARRY_ON = "Take over from the summary so far everything that still matters. "
 
 # Room that is left free in a call for what the estimate gets wrong.
 MARGIN_PERCENT = 5
-# Answer, and summary so far, in a window too small for the whole budget; and the least that a chunk holds.
-SMALL_WINDOW_SHARE = 5
+# In a window too small for the whole budget, answer and summary so far get a share each of what instructions leave.
+SHARES = 4
 LEAST_ROOM = 24
 
 
@@ -97,21 +97,18 @@ def chunks(
 
     `window` 0 counts as 8,192. An earlier summary too long to be carried along is read like a message.
     """
-    size = window or ASSUMED_WINDOW
-    answer = max(1, min(budget, size // SMALL_WINDOW_SHARE))
-    so_far = estimate_text(earlier_summary) * plan.ratio
-    holds_earlier = so_far > max(2 * answer, size / SMALL_WINDOW_SHARE)
     texts = [as_text(message) for message in plan.archived]
+    overhead = _overhead(language_hint("\n".join(texts)), template, instructions) * plan.ratio
+    free = (window or ASSUMED_WINDOW) * (100 - MARGIN_PERCENT) / 100 - overhead
+    share = max(LEAST_ROOM, int(free / SHARES))
+    answer = max(1, min(budget, share))
+    so_far = estimate_text(earlier_summary) * plan.ratio
+    holds_earlier = so_far > max(answer, share)
     if holds_earlier:
         texts.insert(0, f"Summary of what came before: {earlier_summary}")
-    empty = Chunk(text="", number=99, of=99, budget=answer)
-    hint = language_hint("\n".join(texts))
-    bare = summary_request(
-        empty, summary_so_far=".", template=template, budget=answer, instructions=instructions, hint=hint
-    )
     carried = answer if holds_earlier else max(answer, so_far)
-    room = size * (100 - MARGIN_PERCENT) / 100 - answer - carried - estimate_request(bare) * plan.ratio
-    pieces = packed((neutralise(text) for text in texts if text), max(LEAST_ROOM, room / plan.ratio))
+    room = max(LEAST_ROOM, (free - answer - carried) / plan.ratio)
+    pieces = packed((neutralise(text) for text in texts if text), room)
     return tuple(
         Chunk(piece, number, len(pieces), answer, holds_earlier=holds_earlier and number == 1)
         for number, piece in enumerate(pieces, start=1)
@@ -143,6 +140,14 @@ def summary_request(
     if no_system_role:
         return (RequestMessage("user", f"{told}\n\n{asked}"),)
     return (RequestMessage("system", told), RequestMessage("user", asked))
+
+
+def _overhead(hint: str, template: str, instructions: str) -> int:
+    """Tokens of everything in a request but the chunk and the summary so far."""
+    empty = Chunk(text="", number=99, of=99, budget=1_000)
+    return estimate_request(
+        summary_request(empty, summary_so_far=".", template=template, instructions=instructions, hint=hint)
+    )
 
 
 def words_for(budget: int) -> int:

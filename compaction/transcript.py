@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 
 class Status(StrEnum):
@@ -102,7 +103,7 @@ def first_unanswered(messages: tuple[Message, ...]) -> int:
     empty failed reply, or a tool loop without its end, leaves only the last turn unanswered: else the person went on.
     """
     starts = turn_starts(messages)
-    for start, end in zip(starts, (*starts[1:], len(messages)), strict=True):
+    for start, end in pairwise((*starts, len(messages))):
         replies = messages[start + 1 : end]
         is_answered = has_answer(replies) if end == len(messages) else bool(replies)
         if not is_answered or any(message.is_waiting for message in messages[start:end]):
