@@ -1,0 +1,136 @@
+// The box: what sends, what breaks the line, and that nothing typed is ever lost.
+"use strict";
+{
+  const form = document.getElementById("composer");
+  const box = form.elements.text;
+  const error = document.getElementById("composer-error");
+  const place = `foldline:draft:${form.dataset.draft}`;
+  const isTouch = matchMedia("(hover: none) and (pointer: coarse)");
+  const OFFLINE = "Foldline could not be reached, so nothing was sent. Your text is still here; try again.";
+  let attempt = { text: null, key: "" };
+  let sending = false;
+  let shownAt = 0;
+
+  function newKey() {
+    // randomUUID is missing on plain http beyond localhost.
+    return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+
+  // --- the draft
+
+  function remember() {
+    try {
+      if (box.value) localStorage.setItem(place, JSON.stringify({ text: box.value, attempt }));
+      else localStorage.removeItem(place);
+    } catch {
+      // Storage may be full or forbidden; the text is still in the box.
+    }
+  }
+
+  function recall() {
+    try {
+      const kept = JSON.parse(localStorage.getItem(place)) || {};
+      if (!box.value && kept.text) box.value = kept.text;
+      attempt = kept.attempt || attempt;
+    } catch {
+      // As above.
+    }
+    grow();
+    if (box.value) setTimeout(() => htmx.trigger(box, "foldline:meter"));
+  }
+
+  function grow() {
+    if (CSS.supports("field-sizing", "content")) return;
+    box.style.height = "auto";
+    box.style.height = `${box.scrollHeight}px`;
+  }
+
+  // --- sending
+
+  function send() {
+    if (!sending && box.value.trim()) form.requestSubmit();
+  }
+
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
+    const always = event.ctrlKey || event.metaKey;
+    if (!always && (event.shiftKey || event.altKey || isTouch.matches)) return;
+    event.preventDefault();
+    if (!event.repeat) send();
+  });
+
+  box.addEventListener("input", () => {
+    error.textContent = "";
+    grow();
+    remember();
+  });
+
+  // Before htmx hears of it: nothing blank, nothing twice, and the same key only for the same text.
+  document.addEventListener("submit", (event) => {
+    if (event.target !== form) return;
+    if (sending || !box.value.trim()) {
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
+    if (attempt.text !== box.value || !attempt.key) attempt = { text: box.value, key: newKey() };
+    form.elements.idempotency_key.value = attempt.key;
+    remember();
+  }, true);
+
+  function accepted() {
+    // What was typed while the message was on its way stays.
+    if (box.value.startsWith(attempt.text)) box.value = box.value.slice(attempt.text.length).trimStart();
+    attempt = { text: null, key: "" };
+    remember();
+    grow();
+  }
+
+  document.body.addEventListener("foldline:sent", accepted);
+
+  // --- how it went
+
+  const isMeter = (event) => event.target === box || event.detail.elt === box;
+
+  document.body.addEventListener("htmx:beforeRequest", (event) => {
+    if (isMeter(event)) return;
+    error.textContent = "";
+    if (event.detail.elt === form) {
+      sending = true;
+      form.setAttribute("aria-busy", "true");
+    }
+  });
+
+  document.body.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.elt === form) {
+      sending = false;
+      form.removeAttribute("aria-busy");
+    }
+    const { xhr } = event.detail;
+    if (!isMeter(event) && xhr.responseURL.includes("/accounts/login/")) {
+      error.textContent = "You are signed out, so nothing was done. Sign in again in another tab, then try once more; your text is still here.";
+    }
+  });
+
+  document.body.addEventListener("htmx:sendError", (event) => {
+    if (!isMeter(event)) error.textContent = OFFLINE;
+  });
+
+  document.body.addEventListener("htmx:responseError", (event) => {
+    if (isMeter(event)) return;
+    const code = event.detail.xhr.status;
+    error.textContent = {
+      403: "This page is too old to be trusted. Copy your text, reload, and send it again.",
+      404: "This chat or message is no longer there. Your text is still here.",
+    }[code] || `Foldline could not do that (error ${code}). Your text is still here; try again.`;
+  });
+
+  // Send turns into Stop under the pointer: the second click of a double click must not stop the reply.
+  const buttons = document.getElementById("run-buttons");
+  new MutationObserver(() => (shownAt = performance.now())).observe(buttons, { subtree: true, childList: true, attributes: true });
+  buttons.addEventListener("click", (event) => {
+    if (shownAt && performance.now() - shownAt < 400) event.preventDefault();
+  }, true);
+
+  recall();
+}

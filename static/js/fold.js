@@ -1,0 +1,40 @@
+// The crease: opens and closes what belongs to it, and fetches the archived messages when they are first asked for.
+"use strict";
+{
+  const { scroller, mark, release } = foldline.scroll;
+  const crease = () => document.getElementById("crease");
+
+  function label(button, isOpen) {
+    button.setAttribute("aria-expanded", isOpen);
+    if (!button.dataset.whenOpen) return;
+    button.dataset.whenClosed ||= button.textContent.replace("Hide", "Show");
+    button.textContent = isOpen ? button.dataset.whenOpen : button.dataset.whenClosed;
+  }
+
+  async function openArchived(panel) {
+    release();
+    if (!panel.childElementCount) {
+      const shown = crease().getBoundingClientRect().top;
+      await htmx.ajax("GET", panel.dataset.url, { target: panel, swap: "innerHTML" });
+      scroller.scrollTop += crease().getBoundingClientRect().top - shown;
+    }
+    // Some of what was opened should be seen: the crease comes to rest in the lower half.
+    const view = scroller.getBoundingClientRect();
+    const room = crease().getBoundingClientRect().top - view.top;
+    scroller.scrollTop -= Math.max(0, 0.62 * view.height - room);
+  }
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-toggle]");
+    if (!button) return;
+    event.preventDefault();
+    const panel = document.getElementById(button.dataset.toggle);
+    const isOpen = panel.hidden;
+    const back = mark(crease());
+    panel.hidden = !isOpen;
+    label(button, isOpen);
+    if (isOpen) release();
+    back();
+    if (isOpen && panel.id === "archived") await openArchived(panel);
+  });
+}

@@ -1,0 +1,206 @@
+// Events: one socket an open chat, frames of a reply, changes of the page, and what happens when the socket is gone.
+"use strict";
+{
+  const root = document.getElementById("live");
+  const banner = document.getElementById("banner");
+  const status = document.getElementById("status");
+  const SECOND = 1000;
+  const BLOCKED =
+    "The live connection (WebSocket) can’t be opened; a proxy in between may block it. This page asks every two seconds instead, and sending works.";
+  const GONE = "Foldline can’t be reached. This page tries again; what you typed is kept.";
+  const OFFLINE = "You are offline. This page goes on when you are back; what you typed is kept.";
+  let known = Number(root.dataset.seen || 0);
+  let socket = null;
+  let tries = 0;
+  let frames = 0;
+  let heard = Date.now();
+  let lastWord = 0;
+  let bannerTimer = 0;
+  let pollTimer = 0;
+
+  const isOpen = () => socket?.readyState === WebSocket.OPEN;
+  const isWriting = () => Boolean(document.querySelector("#log article[data-status=streaming]"));
+
+  // --- what arrives
+
+  function receive(html, { force = false } = {}) {
+    heard = Date.now();
+    const fragment = foldline.parse(html);
+    const changes = fragment.querySelector("[data-changes]");
+    const frame = fragment.querySelector("[data-frame]");
+    if (frame) applyFrame(frame);
+    if (changes) applyChanges(changes.dataset, fragment, force);
+    return Boolean(changes);
+  }
+
+  function applyChanges({ since, revision }, fragment, force) {
+    if (Number(since) > known) return resync();
+    if (Number(revision) <= known && !force) return;
+    const wasWriting = isWriting();
+    const back = foldline.scroll.mark();
+    fragment.querySelectorAll("[hx-swap-oob]").forEach(foldline.place);
+    known = Math.max(known, Number(revision));
+    root.dataset.seen = known;
+    document.querySelectorAll("input[name=seen]").forEach((field) => (field.value = known));
+    back();
+    announce(wasWriting);
+    document.dispatchEvent(new Event("foldline:changed"));
+  }
+
+  // Said once at the start and once at the end: the log itself isn't a live region.
+  function announce(wasWriting) {
+    if (!wasWriting && isWriting()) status.textContent = "Writing a reply.";
+    if (wasWriting && !isWriting()) {
+      const last = [...document.querySelectorAll("#log article")].pop();
+      status.textContent = last?.dataset.status === "complete" ? "The reply is finished." : "The reply has ended early.";
+    }
+  }
+
+  function applyFrame(frame) {
+    frames += 1;
+    const id = frame.dataset.frame;
+    const tail = document.getElementById(`tail-${id}`);
+    if (!tail) return acknowledge();
+    const back = foldline.scroll.mark();
+    const whole = "whole" in frame.dataset;
+    const part = (name) => frame.querySelector(`[data-${name}]`);
+    let fits = applyPart("", id, Number(frame.dataset.done), part("blocks"), part("tail"), whole);
+    if (part("reasoning-blocks")) {
+      const done = Number(frame.dataset.reasoningDone);
+      fits = applyPart("reasoning-", id, done, part("reasoning-blocks"), part("reasoning-tail"), whole) && fits;
+      document.getElementById(`reasoning-${id}`).hidden = false;
+    }
+    const waiting = document.getElementById(`waiting-${id}`);
+    if (waiting.textContent !== part("waiting").textContent) waiting.textContent = part("waiting").textContent;
+    back();
+    if (fits) acknowledge();
+    else resync();
+  }
+
+  function applyPart(prefix, id, done, fresh, freshTail, whole) {
+    const blocks = document.getElementById(`${prefix}blocks-${id}`);
+    const arrived = [...fresh.children];
+    const count = blocks.children.length;
+    if (whole) foldline.patchChildren(blocks, fresh);
+    else if (count < done) return false;
+    else blocks.append(...arrived.slice(count - done));
+    // A page that was painted with more than this frame knows of keeps its newer tail.
+    if (done + arrived.length >= blocks.children.length) {
+      foldline.patchChildren(document.getElementById(`${prefix}tail-${id}`), freshTail);
+    }
+    return true;
+  }
+
+  // --- what goes out: only how far this page has seen
+
+  function say(extra = {}) {
+    if (!isOpen()) return;
+    lastWord = Date.now();
+    socket.send(JSON.stringify({ seen: known, frames, ...extra }));
+  }
+
+  function acknowledge() {
+    if (Date.now() - lastWord >= SECOND) say();
+  }
+
+  function resync() {
+    if (isOpen()) {
+      if (Date.now() - lastWord >= SECOND / 2) say({ resync: true });
+    } else poll();
+  }
+
+  // --- the socket
+
+  function connect() {
+    const address = new URL(`${root.dataset.socket}?seen=${known}`, location.href);
+    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    warnSoon();
+    socket = new WebSocket(address);
+    socket.onopen = () => {
+      tries = frames = 0;
+      heard = Date.now();
+      clearTimeout(bannerTimer);
+      clearTimeout(pollTimer);
+      bannerTimer = pollTimer = 0;
+      banner.hidden = true;
+    };
+    socket.onmessage = (event) => receive(event.data);
+    // Whatever the code says: the chat goes on, so the page comes back.
+    socket.onclose = ({ code }) => {
+      if (code === 4404) return warn("This chat is no longer there.");
+      tries += 1;
+      warnSoon();
+      pollTimer ||= setTimeout(poll, SECOND);
+      setTimeout(connect, Math.min(15, 0.4 * 1.7 ** tries) * SECOND * (0.75 + Math.random() / 2));
+    };
+  }
+
+  function reconnect() {
+    const old = socket;
+    old.onopen = old.onmessage = old.onclose = null;
+    old.close();
+    connect();
+  }
+
+  function warn(words) {
+    if (banner.textContent !== words) banner.textContent = words;
+    banner.hidden = false;
+  }
+
+  function warnSoon() {
+    bannerTimer ||= setTimeout(() => warn(BLOCKED), 3.5 * SECOND);
+  }
+
+  // --- while there is no socket
+
+  async function ask({ force = false } = {}) {
+    const answer = await fetch(`${root.dataset.changesUrl}?seen=${force ? 0 : known}`, { headers: { "HX-Request": "true" } });
+    if (answer.status === 404) warn("This chat is no longer there.");
+    else if (answer.redirected) warn("You are signed out. Sign in again to go on; what you typed is kept here.");
+    else if (!answer.ok) throw new Error(answer.status);
+    else return receive(await answer.text(), { force });
+    return false;
+  }
+
+  async function poll() {
+    try {
+      await ask({ force: isWriting() });
+      if ([GONE, OFFLINE].includes(banner.textContent)) warn(BLOCKED);
+    } catch {
+      warn(navigator.onLine ? GONE : OFFLINE);
+    }
+    pollTimer = isOpen() ? 0 : setTimeout(poll, 2 * SECOND);
+  }
+
+  // A socket can look open and be dead: after sleep, or silent while a reply should be written.
+  async function check() {
+    heard = Date.now();
+    try {
+      if (isOpen() && (await ask())) reconnect();
+    } catch {
+      // The close of the socket follows and says so.
+    }
+  }
+
+  // --- answers to commands come the same way as events
+
+  document.body.addEventListener("htmx:beforeSwap", (event) => {
+    const { serverResponse, target } = event.detail;
+    if (target.id === "meter") foldline.patchChildren(target, foldline.parse(serverResponse));
+    else if (serverResponse.includes("data-changes")) receive(serverResponse);
+    else return;
+    event.detail.shouldSwap = false;
+  });
+
+  if (root.dataset.socket) {
+    connect();
+    setInterval(() => {
+      const quiet = Date.now() - heard;
+      if (quiet > (isWriting() ? 8 : 60) * SECOND) check();
+      else if (Date.now() - lastWord > 25 * SECOND) say();
+    }, 5 * SECOND);
+    document.addEventListener("visibilitychange", () => document.hidden || check());
+    window.addEventListener("online", check);
+    window.addEventListener("pageshow", (event) => event.persisted && check());
+  }
+}

@@ -1,0 +1,64 @@
+// Changes the page into what the server sent and leaves alone what is equal: focus, selection and opened details stay.
+"use strict";
+{
+  function copyAttributes(old, fresh) {
+    for (const { name } of [...old.attributes]) {
+      const isReaders = name === "open" && old.tagName === "DETAILS";
+      if (!fresh.hasAttribute(name) && !isReaders) old.removeAttribute(name);
+    }
+    for (const { name, value } of fresh.attributes) {
+      if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    }
+  }
+
+  function isSamePlace(old, fresh) {
+    if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName || old.id !== fresh.id) return false;
+    return old.nodeType !== Node.ELEMENT_NODE || old.dataset.compaction === fresh.dataset.compaction;
+  }
+
+  function patchText(old, fresh) {
+    // Adding keeps a selection that reaches into the text; replacing would drop it.
+    if (fresh.data.startsWith(old.data)) old.appendData(fresh.data.slice(old.data.length));
+    else old.data = fresh.data;
+  }
+
+  function patch(old, fresh) {
+    if (old.isEqualNode(fresh)) return;
+    if (!isSamePlace(old, fresh)) old.replaceWith(fresh);
+    else if (old.nodeType !== Node.ELEMENT_NODE) patchText(old, fresh);
+    else if (!("keep" in old.dataset)) {
+      copyAttributes(old, fresh);
+      patchChildren(old, fresh);
+    }
+  }
+
+  function patchChildren(old, fresh) {
+    const nodes = [...fresh.childNodes];
+    const surplus = [...old.childNodes].slice(nodes.length);
+    nodes.forEach((node, index) => {
+      const there = old.childNodes[index];
+      if (there) patch(there, node);
+      else old.append(node);
+    });
+    surplus.forEach((node) => node.remove());
+  }
+
+  foldline.parse = (html) => {
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    return template.content;
+  };
+
+  // Puts one `hx-swap-oob` element of a bundle in its place. An article that is there already is never added twice.
+  foldline.place = (piece) => {
+    const [how, target] = piece.getAttribute("hx-swap-oob").split(":");
+    const fresh = how === "innerHTML" ? piece : piece.firstElementChild;
+    const there = document.getElementById(fresh.id);
+    if (how === "innerHTML" && there) patchChildren(there, fresh);
+    else if (there) patch(there, fresh);
+    else if (how === "beforeend") document.querySelector(target).append(fresh);
+    const placed = document.getElementById(fresh.id);
+    if (placed) htmx.process(placed);
+  };
+  foldline.patchChildren = patchChildren;
+}
