@@ -52,8 +52,8 @@ async def read_reply(connection: Connection, target: Target, body: dict[str, Any
                 for event in reader.feed(chunk):
                     yield event
                 # A comment is a sign of life of some proxy, not of the model.
-                if reader.has_begun and reader.events_read > events_before:
-                    deadline = clock() + (LAST_WORDS_SECONDS if reader.awaits_only_usage else target.idle_seconds)
+                if reader.events_read > events_before:
+                    deadline = clock() + _silence_allowed(reader, target) if reader.has_begun else deadline
         except EndpointError as error:
             broken = error
         if not (broken or reader.bytes_read):
@@ -61,6 +61,10 @@ async def read_reply(connection: Connection, target: Target, body: dict[str, Any
         for event in reader.finish(broken):
             yield event
         await _drain(chunks)
+
+
+def _silence_allowed(reader: ReplyReader, target: Target) -> float:
+    return min(LAST_WORDS_SECONDS, target.idle_seconds) if reader.awaits_only_usage else target.idle_seconds
 
 
 def _bytes_of(response: AsyncAPIResponse[Any]) -> AsyncGenerator[bytes, None]:
@@ -108,7 +112,7 @@ def as_endpoint_errors(key: str) -> Iterator[None]:
     except APIConnectionError as error:
         cause = error.__cause__
         was_connected = isinstance(cause, (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError))
-        raise EndpointUnreachable(one_line(str(cause or error), key), dropped=was_connected) from None
+        raise EndpointUnreachable(one_line(str(cause or "") or str(error), key), dropped=was_connected) from None
     except TimeoutError:
         raise  # ours, although it is an OSError too
     except NETWORK_ERRORS as error:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import httpx2
 from openai import AsyncOpenAI
 
-from chatapp.llm.errors import EndpointUnreachable
+from chatapp.llm.errors import EndpointRefused, EndpointUnreachable
 from chatapp.llm.target import normal_base_url
 from chatapp.llm.wording import one_line
 
@@ -48,9 +48,12 @@ Connections = dict[tuple[str, str], Connection]
 _connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Connections] = WeakKeyDictionary()
 
 
-@contextmanager
-def connection_to(base_url: str, key: str) -> Iterator[Connection]:
-    """The connection of this event loop, kept open while in use. EndpointUnreachable: that is no address."""
+@asynccontextmanager
+async def connection_to(base_url: str, key: str) -> AsyncIterator[Connection]:
+    """The connection of this event loop, kept open while in use. Raises EndpointUnreachable, EndpointRefused."""
+    if not (key.strip().isascii() and key.strip().isprintable()):
+        # httpcore2 would write the whole header into its log.
+        raise EndpointRefused("wrong_key", "The key holds a character that no key can have.")
     connections = _connections.setdefault(asyncio.get_running_loop(), {})
     try:
         place = (normal_base_url(base_url), key.strip())
@@ -63,7 +66,7 @@ def connection_to(base_url: str, key: str) -> Iterator[Connection]:
         yield connection
     finally:
         connection.calls -= 1
-        _forget_unused(connections)
+        await _close_unused(connections)
 
 
 async def close_clients() -> None:
@@ -72,11 +75,11 @@ async def close_clients() -> None:
         await connection.client.close()
 
 
-def _forget_unused(connections: Connections) -> None:
-    """An idle client holds no task and, over plain HTTP, no socket: letting go of it is enough."""
+async def _close_unused(connections: Connections) -> None:
+    """The ones unused for longest, where there are too many."""
     unused = [place for place, connection in connections.items() if not connection.calls]
     for place in unused[: max(0, len(connections) - MOST_CLIENTS)]:
-        del connections[place]
+        await connections.pop(place).client.close()
 
 
 def _make_client(base_url: str, key: str) -> AsyncOpenAI:

@@ -57,9 +57,8 @@ class RequestTooLong(EndpointError):
 class EndpointFailed(EndpointError):
     """`is_loading`: the model is being loaded, which may take minutes and is worth waiting for."""
 
-    def __init__(self, detail: str = "", *, retry_after: float | None = None, is_loading: bool = False) -> None:
+    def __init__(self, detail: str = "", *, is_loading: bool = False) -> None:
         super().__init__("server_error", detail)
-        self.retry_after = retry_after
         self.is_loading = is_loading
 
 

@@ -47,11 +47,7 @@ class Retries:
                 return self._patience.loading_seconds if self._loading_left > 0 else None
             case EndpointFailed():
                 self._failed += 1
-                return (
-                    self._short(error.retry_after, self._failed)
-                    if self._failed <= self._patience.failed_tries
-                    else None
-                )
+                return self._short(None, self._failed) if self._failed <= self._patience.failed_tries else None
         return None
 
     def _after_unreachable(self, *, dropped: bool) -> float | None:

@@ -68,7 +68,7 @@ async def find_ollama(address: str = OLLAMA, *, seconds: float = 0.5) -> str | N
 
 
 async def _models(base_url: str, key: str) -> tuple[ModelInfo, ...]:
-    with connection_to(base_url, key) as connection:
+    async with connection_to(base_url, key) as connection:
         listing = await _get_json(connection, "/models", key)
         entries = listing.get("data") or listing.get("models") if isinstance(listing, dict) else listing
         if not isinstance(entries, list):

@@ -27,7 +27,7 @@ SIGNS_OF_LIFE = frozenset({"ping", "heartbeat", "keepalive", "keep-alive"})
 class ReplyReader:
     """`feed` yields what a piece of the stream brings and raises EndpointError where it is broken; `finish` ends it.
 
-    Attributes: `has_begun` (the first token is here), `is_whole` (nothing more can come that matters),
+    Attributes: `has_begun` (a first token is here, or the end), `is_whole` (nothing more can come that matters),
     `awaits_only_usage` (a finish reason is here), `bytes_read`, `events_read` (comments and pings aren't any).
     """
 
@@ -46,7 +46,7 @@ class ReplyReader:
 
     @property
     def has_begun(self) -> bool:
-        return self._characters > 0 or self._has_tool_call
+        return self._characters > 0 or self._has_tool_call or self._finish_reason is not None
 
     @property
     def is_whole(self) -> bool:

@@ -24,7 +24,7 @@ RATE_LIMIT = re.compile(
     re.IGNORECASE,
 )
 QUOTA = re.compile(
-    r"insufficient_quota|exceeded your current quota|billing_hard_limit|out of credits|insufficient (?:balance|credits)",
+    r"insufficient_quota|exceeded your current quota|billing_hard_limit|out of credits|insufficient (?:balance|credit)",
     re.IGNORECASE,
 )
 CONTENT_FILTER = re.compile(
@@ -62,11 +62,9 @@ def error_in_stream(event: Any, body: str, key: str) -> EndpointError:
 
 def _status_in(event: Any) -> int:
     """What would have been the HTTP status; 0 where the error tells none."""
-    for place in (event.get("error"), event) if isinstance(event, dict) else ():
-        for name in ("code", "status") if isinstance(place, dict) else ():
-            if re.fullmatch(r"[45]\d\d", str(place.get(name))):
-                return int(place[name])
-    return 0
+    places = (event.get("error"), event) if isinstance(event, dict) else ()
+    told = [str(place.get(name)) for place in places if isinstance(place, dict) for name in ("code", "status")]
+    return next((int(status) for status in told if re.fullmatch(r"[45]\d\d", status)), 0)
 
 
 def _judge(status: int, message: str, body: str, detail: str, wait: float | None) -> EndpointError:
@@ -74,8 +72,10 @@ def _judge(status: int, message: str, body: str, detail: str, wait: float | None
         return RequestTooLong(overflow.window, detail)
     if status == 429 or (status in (0, 400, 402, 403, 413) and RATE_LIMIT.search(body)):
         return EndpointBusy(wait, detail, exhausted=wait is None and (status == 402 or bool(QUOTA.search(body))))
+    if status in (503, 529) and wait is not None:
+        return EndpointBusy(wait, detail)
     if status >= 500 or status in (408, 409, 425):
-        return EndpointFailed(detail, retry_after=wait, is_loading=status == 503 and bool(LOADING.search(body)))
+        return EndpointFailed(detail, is_loading=status == 503 and bool(LOADING.search(body)))
     if status in STATUS_CODES:
         return EndpointRefused(STATUS_CODES[status], detail)
     if status == 404 or (status in (400, 422) and NO_MODEL.search(message)):

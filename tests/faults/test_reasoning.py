@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,7 +118,7 @@ PIECES = st.lists(
 
 
 @given(PIECES, st.randoms(use_true_random=False))
-def test_think_tags_are_parted_the_same_in_whatever_chunks(pieces: list[str], random) -> None:
+def test_think_tags_are_parted_the_same_in_whatever_chunks(pieces: list[str], random: Random) -> None:
     whole = "".join(pieces)
     cuts = sorted(random.randrange(len(whole) + 1) for _ in range(4))
     chunks = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]

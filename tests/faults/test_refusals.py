@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import traceback
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from chatapp.llm import Target, stream_chat
 from chatapp.llm.errors import EndpointBusy, EndpointFailed, EndpointRefused, RequestTooLong
 from tests.faults.calls import AT_ONCE, HELLO, KEY, call, outcome_of
-from tests.scripted import ScriptedEndpoint, document, json_error, redirect, reply
+from tests.scripted import ScriptedEndpoint, document, head, json_error, raw, redirect, reply
 
 ANSWERS = json.loads(Path("tests/fixtures/overflow.json").read_text())
 TOKENS_PER_MINUTE = "Request too large for model on tokens per minute (TPM): Limit 6000, Requested 9000, please reduce."
@@ -94,7 +96,17 @@ async def test_detail_never_holds_the_key(endpoint: ScriptedEndpoint, key: str) 
     outcome = await call(endpoint, key=key)
     parts = [part for part in key.split() if len(part) > 4]
     assert not any(part in str(outcome.error) for part in parts)
-    assert outcome.code in {"wrong_key", "unreachable"}
+    assert outcome.code == "wrong_key"
+
+
+async def test_key_is_in_no_log_and_no_traceback(endpoint: ScriptedEndpoint, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    endpoint.will(json_error(401, f"Bad key: {KEY}"), document(f"<p>{KEY}</p>"), [head(), raw(f"data: {KEY}\n\n")])
+    outcomes = [await call(endpoint) for _ in range(3)]
+    outcomes.append(await call(endpoint, key=KEY + "\n" + KEY))
+    assert [outcome.code for outcome in outcomes] == ["wrong_key", "not_a_stream", "garbled", "wrong_key"]
+    assert not any(KEY in "".join(traceback.format_exception(outcome.error)) for outcome in outcomes)
+    assert KEY not in caplog.text
 
 
 @pytest.mark.parametrize("shown", ["sk-abcdefghijkl", "sk-ab********yz12", "gsk_0123456789abcd"])

@@ -67,6 +67,13 @@ async def test_server_error_for_ever_fails_with_its_words(endpoint: ScriptedEndp
     assert (outcome.code, outcome.detail, len(endpoint.requests)) == ("server_error", "oops", 3)
 
 
+async def test_server_that_names_a_time_is_busy(endpoint: ScriptedEndpoint) -> None:
+    endpoint.will(json_error(503, "overloaded", {"Retry-After": "120"}))
+    outcome = await call(endpoint)
+    assert isinstance(outcome.error, EndpointBusy)
+    assert outcome.error.retry_after == 120
+
+
 async def test_server_that_loads_its_model_is_waited_for(endpoint: ScriptedEndpoint) -> None:
     loading = json_error(503, {"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}})
     endpoint.will(*[loading] * 9, reply("Hi"))

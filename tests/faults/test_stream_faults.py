@@ -84,6 +84,13 @@ async def test_stream_reset_after_finish_reason_is_whole(endpoint: ScriptedEndpo
     assert (outcome.text, outcome.finish_reason, outcome.code) == ("One two", "stop", "")
 
 
+@pytest.mark.parametrize("words", ["One", ""])
+async def test_stream_that_stays_open_after_its_finish_reason_is_whole(endpoint: ScriptedEndpoint, words: str) -> None:
+    endpoint.will([head(), text(words), finish("length"), hang()])
+    outcome = await call(endpoint, idle_seconds=0.05)
+    assert (outcome.text, outcome.finish_reason, outcome.code) == (words, "length", "")
+
+
 async def test_stream_with_done_but_no_finish_reason_is_whole(endpoint: ScriptedEndpoint) -> None:
     endpoint.will([*OPENING, done()])
     outcome = await call(endpoint)
