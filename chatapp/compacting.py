@@ -7,8 +7,6 @@ import logging
 from contextlib import suppress
 from uuid import UUID
 
-from compaction.judging import Verdict, judge
-
 from chatapp import connecting, events
 from chatapp.database import in_database
 from chatapp.history import compactions, ledger, loading
@@ -16,7 +14,8 @@ from chatapp.history.errors import ChatBusy, Fenced
 from chatapp.llm import Target, complete, errors
 from chatapp.models import Compaction, LanguageModel, UsageRecord
 from compaction import planning, prompts
-from compaction.planning import Plan, Refusal
+from compaction.judging import Verdict, judge
+from compaction.planning import ASSUMED_WINDOW, Plan, Refusal
 from compaction.request import as_payload
 
 log = logging.getLogger("foldline.compacting")
@@ -156,16 +155,18 @@ async def _summarise_delta(
 
     An estimate may be a third too low: where the endpoint then refuses a chunk, all is cut smaller and begun again.
     """
-    earlier = situation.transcript.summary
+    earlier, template = situation.transcript.summary, situation.site.summary_prompt
     for share in SHARES_OF_WINDOW:
-        window = round((summariser.window_tokens or prompts.ASSUMED_WINDOW) * share)
-        chunks = prompts.chunks(plan, earlier_summary=earlier, window=window, budget=plan.summary_budget)
+        window = round((summariser.window_tokens or ASSUMED_WINDOW) * share)
+        chunks = prompts.chunks(
+            plan, earlier_summary=earlier, window=window, budget=plan.summary_budget, template=template
+        )
         await in_database(compactions.note_chunks, compaction_id=compaction_id, total=len(chunks))
         await events.publish(situation.chat.pk, events.Changed())
         summary = earlier
         try:
             for chunk in chunks:
-                summary = await _summarise(compaction_id, situation, plan, chunk, summary, summariser, target)
+                summary = await _summarise(compaction_id, situation, chunk, summary, summariser, target)
                 await events.publish(situation.chat.pk, events.Changed())
         except errors.RequestTooLong as too_long:
             refusal = too_long
@@ -177,7 +178,6 @@ async def _summarise_delta(
 async def _summarise(
     compaction_id: int,
     situation: loading.Situation,
-    plan: Plan,
     chunk: prompts.Chunk,
     summary_so_far: str,
     summariser: LanguageModel,
@@ -188,16 +188,16 @@ async def _summarise(
         chunk,
         summary_so_far=summary_so_far,
         template=situation.site.summary_prompt,
-        budget=plan.summary_budget,
+        no_system_role=summariser.no_system_role,
     )
     for _ in range(TRIES):
-        completion = await complete(target, as_payload(request), max_tokens=plan.summary_budget, temperature=0.2)
+        completion = await complete(target, as_payload(request), max_tokens=chunk.budget, temperature=0.2)
         verdict = judge(
             completion.text,
             finish_reason=completion.finish_reason,
             tool_calls=completion.tool_calls,
             reasoning_only=bool(completion.reasoning and not completion.text.strip()),
-            budget=plan.summary_budget,
+            budget=chunk.budget,
             source_text=chunk.text,
         )
         await in_database(

@@ -31,6 +31,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.sent = self.acknowledged = 0
         self.has_gap = False
         self.is_stale = True
+        self.rewind_to: int | None = None
         self.news = asyncio.Event()
         self.pump: asyncio.Task[None] | None = None
         if not await in_database(presenting.may_see, self.user, self.chat_id):
@@ -62,7 +63,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         self.acknowledged = min(frames, self.sent)
         if word.get("resync"):
-            self.seen, self.is_stale = max(0, seen), True
+            self.rewind_to, self.is_stale = max(0, seen), True
             await self.ask_for_whole_frame()
         self.news.set()
 
@@ -91,6 +92,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
             self.news.clear()
 
     async def push_changes(self) -> None:
+        # Asked for while an earlier push was being read, it must not be overwritten by that one's end.
+        if self.rewind_to is not None:
+            self.seen, self.rewind_to = self.rewind_to, None
         try:
             self.seen, html = await in_database(presenting.read_changes, self.user, self.chat_id, self.seen)
         except Chat.DoesNotExist:

@@ -19,6 +19,7 @@ from chatapp import events
 from chatapp.asgi import application
 from chatapp.database import in_database
 from chatapp.models import Chat, Compaction, LanguageModel, Message, Run
+from chatapp.runs import host
 from tests.factories import make_model, make_user
 from tests.scripted import ScriptedEndpoint
 
@@ -100,7 +101,7 @@ class Socket:
 
 
 async def settled(chat: Chat) -> None:
-    """No run and no compaction of the chat is live."""
+    """No run and no compaction of the chat is live, and no title is being made."""
     changed = asyncio.Event()
     unsubscribe = events.subscribe(chat.pk, lambda _: changed.set())
     try:
@@ -108,6 +109,7 @@ async def settled(chat: Chat) -> None:
             while await in_database(_is_busy, chat):
                 await changed.wait()
                 changed.clear()
+            await asyncio.gather(*host._tasks.values())
     finally:
         unsubscribe()
 

@@ -48,6 +48,7 @@ class LiveRun:
         context = {
             "message_id": self.reply_id,
             "frame": reply,
+            "whole": whole,
             "reasoning": thoughts if self.reasoning else None,
             "waiting": self.waiting,
             "waiting_seconds": round(self.waiting_seconds),

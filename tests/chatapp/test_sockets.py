@@ -1,0 +1,163 @@
+"""What an open page is told: changes by revision, frames in between, snapshots for whoever missed something."""
+
+import re
+
+import pytest
+
+from chatapp import consumers
+from chatapp.database import in_database
+from chatapp.models import Chat
+from tests.chatapp.test_replies import on_hold
+from tests.scripted import reply
+from tests.visiting import Visitor, articles, refreshed, settled
+
+
+def revisions(html: str) -> tuple[int, int]:
+    since, revision = re.search(r'data-since="(\d+)" data-revision="(\d+)"', html).groups()
+    return int(since), int(revision)
+
+
+async def test_page_that_has_seen_everything_is_told_nothing_until_something_changes(alice: Visitor) -> None:
+    chat = await alice.start("Hello")
+    await settled(chat)
+    seen = (await refreshed(chat)).revision
+    async with alice.socket(chat, seen=seen) as socket:
+        await alice.post(f"/chats/{chat.pk}/rename/", title="Renamed")
+
+        html = await socket.next()
+
+    assert "Renamed" in html
+    assert articles(html) == []
+    assert revisions(html)[0] == seen
+
+
+async def test_page_that_missed_everything_gets_all_of_it(alice: Visitor) -> None:
+    alice.endpoint.will(reply("Good day."))
+    chat = await alice.start("Hello")
+    await settled(chat)
+
+    async with alice.socket(chat, seen=0) as socket:
+        html = await socket.next()
+
+    assert [article["role"] for article in articles(html)] == ["user", "assistant"]
+    assert "Good day." in html
+
+
+async def test_two_tabs_are_told_the_same(alice: Visitor) -> None:
+    chat = await alice.start("Hello")
+    await settled(chat)
+    seen = (await refreshed(chat)).revision
+    alice.endpoint.will(reply("To both."))
+    async with alice.socket(chat, seen=seen) as one, alice.socket(chat, seen=seen) as two:
+        await alice.send(chat, "Tell both")
+
+        first = await one.until("Regenerate")
+        second = await two.until("Regenerate")
+
+    assert "To both." in first
+    assert "To both." in second
+
+
+async def test_tab_opened_in_mid_stream_gets_a_whole_frame_and_then_the_rest(alice: Visitor) -> None:
+    gate, script = on_hold("First block.\n\nSecond ", then="block.\n\nThird.")
+    alice.endpoint.will(script)
+    chat = await alice.start("Tell me")
+    await gate.reached()
+
+    async with alice.socket(chat, seen=0) as socket:
+        await socket.until("data-whole")
+        gate.set()
+        final = await socket.until("Regenerate")
+
+    assert "Third." in final
+
+
+async def test_slow_page_is_spared_frames_until_it_answers_then_gets_a_whole_one(alice: Visitor, monkeypatch) -> None:
+    monkeypatch.setattr(consumers, "FRAMES_AHEAD", 0)
+    gate, script = on_hold("One. ", then="Two.")
+    alice.endpoint.will(script)
+    chat = await alice.start("Tell me")
+    await gate.reached()
+    async with alice.socket(chat, seen=0) as socket:
+        await socket.until("data-frame")
+        await socket.acknowledge(seen=0, resync=True)
+
+        again = await socket.until("data-whole")
+
+        gate.set()
+        await settled(chat)
+
+    assert "One." in again
+
+
+async def test_resync_brings_everything_after_the_named_revision(alice: Visitor) -> None:
+    chat = await alice.start("Hello")
+    await settled(chat)
+    seen = (await refreshed(chat)).revision
+    async with alice.socket(chat, seen=seen) as socket:
+        await socket.acknowledge(seen=0, resync=True)
+
+        html = await socket.next()
+
+    assert len(articles(html)) == 2
+
+
+async def test_nonsense_from_the_browser_is_ignored(alice: Visitor) -> None:
+    chat = await alice.start("Hello")
+    await settled(chat)
+    seen = (await refreshed(chat)).revision
+    async with alice.socket(chat, seen=seen) as socket:
+        for nonsense in ("{", "[]", '{"seen": "x"}', '{"seen": null}', '"text"'):
+            await socket.communicator.send_to(nonsense)
+        await alice.post(f"/chats/{chat.pk}/rename/", title="Still here")
+
+        assert "Still here" in await socket.next()
+
+
+async def test_strangers_socket_is_refused_like_one_to_a_random_chat(alice: Visitor, charlie: Visitor) -> None:
+    chat = await alice.start("Hello")
+    await settled(chat)
+
+    async with charlie.socket(chat) as foreign, charlie.socket(Chat()) as random:
+        assert (foreign.connected, random.connected) == (False, False)
+
+
+async def test_socket_from_another_origin_is_refused(alice: Visitor) -> None:
+    chat = await alice.start("Hello")
+    await settled(chat)
+
+    for origin in ("http://evil.example", "http://testserver:8001", "https://testserver", ""):
+        async with alice.socket(chat, origin=origin) as socket:
+            assert not socket.connected
+
+
+async def test_socket_of_a_deleted_chat_is_closed(alice: Visitor) -> None:
+    chat = await alice.start("Hello")
+    await settled(chat)
+    seen = (await refreshed(chat)).revision
+    async with alice.socket(chat, seen=seen) as socket:
+        await in_database(Chat.objects.all().delete)
+        await socket.acknowledge(seen=0, resync=True)
+
+        assert (await socket.communicator.receive_output())["type"] == "websocket.close"
+
+
+async def test_changes_are_the_same_by_poll_as_by_socket(alice: Visitor) -> None:
+    chat = await alice.start("Hello")
+    await settled(chat)
+    async with alice.socket(chat, seen=1) as socket:
+        pushed = await socket.next()
+
+    polled = await alice.client.get(f"/chats/{chat.pk}/changes/?seen=1")
+
+    assert polled.content.decode() == pushed
+
+
+@pytest.mark.parametrize("seen", ["-1", "abc", "9" * 40, ""])
+async def test_nonsense_revision_in_the_address_means_nothing_seen(alice: Visitor, seen: str) -> None:
+    chat = await alice.start("Hello")
+    await settled(chat)
+
+    polled = await alice.client.get(f"/chats/{chat.pk}/changes/?seen={seen}")
+
+    assert len(articles(polled.content.decode())) == 2
