@@ -123,3 +123,13 @@ def last_complete_turn(messages: tuple[Message, ...]) -> int | None:
             return start
         end = start
     return None
+
+
+def split_at_boundary(
+    path: tuple[Message, ...], through_id: int | None
+) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """Archived and live messages of a path. A boundary that isn't on the path doesn't count: all is live (rule J1)."""
+    for index, message in enumerate(path):
+        if message.id == through_id:
+            return path[: index + 1], path[index + 1 :]
+    return (), path

@@ -14,7 +14,7 @@ if found; then exit 0; fi
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq >&2
-    apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core >&2
+    apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core >/dev/null
     if found; then exit 0; fi
 fi
 echo "NO CHROMIUM: the browser tests need Chromium or Chrome (CHROMIUM=/path names it). BROWSER=skip leaves them out." >&2

@@ -9,6 +9,8 @@ from django.db.models import Count, F, Q, Sum
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from chatapp.admin.desk import ReadOnly, count
 from chatapp.models import Compaction
@@ -16,10 +18,9 @@ from chatapp.models import Compaction
 APPLIED = Q(status=Compaction.Status.APPLIED)
 
 
-class CompactionAdmin(ReadOnly, admin.ModelAdmin):
+class CompactionAdmin(ReadOnly):
     list_display = [
-        "started_at", "person", "trigger", "outcome", "before_and_after", "saved", "took", "calls",
-        "mode", "model_name",
+        "when", "person", "trigger", "outcome", "before_and_after", "saved", "took", "calls", "model_name", "mode",
     ]  # fmt: skip
     list_filter = ["status", "trigger", "started_at", "model_name"]
     list_per_page = 50
@@ -43,6 +44,10 @@ class CompactionAdmin(ReadOnly, admin.ModelAdmin):
             response.context_data["totals"] = totals_of(response.context_data["cl"].queryset)
         return response
 
+    @admin.display(description="when", ordering="started_at")
+    def when(self, compaction: Compaction) -> str:
+        return date_format(localtime(compaction.started_at), "j M, H:i")
+
     @admin.display(description="person", ordering="chat__owner__username")
     def person(self, compaction: Compaction) -> str:
         return compaction.chat.owner.get_username()
@@ -60,7 +65,7 @@ class CompactionAdmin(ReadOnly, admin.ModelAdmin):
         """Only when a call failed: what a judge says about a summary may quote it."""
         return compaction.reason_detail or None if compaction.status == Compaction.Status.FAILED else None
 
-    @admin.display(description="tokens before → after")
+    @admin.display(description="before → after")
     def before_and_after(self, compaction: Compaction) -> str:
         if not compaction.tokens_before:
             return "–"
@@ -74,7 +79,7 @@ class CompactionAdmin(ReadOnly, admin.ModelAdmin):
 
     @admin.display(description="seconds")
     def took(self, compaction: Compaction) -> str:
-        return "–" if compaction.seconds is None else f"{compaction.seconds:.1f}"
+        return "–" if compaction.seconds is None else f"{max(0, compaction.seconds):.1f}"
 
 
 SHORTENED = (Compaction.Status.APPLIED, Compaction.Status.UNDONE)

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.admin import ModelAdmin
+from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.text import capfirst
 
 
-class StaffOnly:
+class StaffOnly(ModelAdmin):
     """One tier: whoever is on the staff runs this Foldline. Nobody hands out single permissions."""
 
     def _is_staff(self, request: HttpRequest) -> bool:
         return request.user.is_active and request.user.is_staff
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        title = capfirst(self.model._meta.verbose_name_plural)
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self._is_staff(request)
@@ -47,3 +54,11 @@ class ReadOnly(StaffOnly):
 def count(number: int) -> str:
     """8192 as “8,192”."""
     return intcomma(number)
+
+
+def without_shortcuts(field: Any) -> Any:
+    """The form field without Django's pencil, plus, cross and eye beside a choice: each row has a desk of its own."""
+    widget = getattr(field, "widget", None)
+    if isinstance(widget, RelatedFieldWidgetWrapper):
+        widget.can_add_related = widget.can_change_related = widget.can_delete_related = widget.can_view_related = False
+    return field

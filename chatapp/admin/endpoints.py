@@ -97,7 +97,7 @@ class EndpointForm(forms.ModelForm):
             self.instance.set_key(self.cleaned_data["key"])
 
 
-class EndpointAdmin(StaffOnly, admin.ModelAdmin):
+class EndpointAdmin(StaffOnly):
     form = EndpointForm
     list_display = ["name", "address", "source", "key_state", "models_count", "enabled", "checked_at", "last_answer"]
     actions = None

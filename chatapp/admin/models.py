@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import DecimalField
 from django.http import HttpRequest
 
-from chatapp.admin.desk import StaffOnly, count
+from chatapp.admin.desk import StaffOnly, count, without_shortcuts
 from chatapp.models import LanguageModel, SiteSettings
 from compaction.budget import trigger_tokens
 
@@ -25,7 +25,7 @@ def folds_at(model: LanguageModel, settings: SiteSettings) -> int:
     return trigger_tokens(model.window_tokens, threshold_of(model, settings))
 
 
-class LanguageModelAdmin(StaffOnly, admin.ModelAdmin):
+class LanguageModelAdmin(StaffOnly):
     list_display = ["name", "endpoint", "window_in_force", "window_from", "threshold", "trigger", "enabled"]
     list_editable = ["enabled"]
     list_filter = ["endpoint", "enabled"]
@@ -64,14 +64,9 @@ class LanguageModelAdmin(StaffOnly, admin.ModelAdmin):
             return self.fieldsets
         return [(None, {"fields": ["endpoint", "name", "enabled", "window_set", "threshold_percent"]})]
 
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
-        field.widget.can_add_related = field.widget.can_change_related = False
-        return field
-
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         at_least = {"min_value": 0} if isinstance(db_field, DecimalField) else {}
-        return super().formfield_for_dbfield(db_field, request, **kwargs, **at_least)
+        return without_shortcuts(super().formfield_for_dbfield(db_field, request, **kwargs, **at_least))
 
     @admin.display(description="window in force")
     def window_in_force(self, model: LanguageModel) -> str:

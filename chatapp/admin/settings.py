@@ -7,11 +7,11 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db.models import Q
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from solo.admin import SingletonModelAdmin
 
-from chatapp.admin.desk import StaffOnly
+from chatapp.admin.desk import StaffOnly, without_shortcuts
 from chatapp.admin.models import folds_at, threshold_of
 from chatapp.models import LanguageModel, SiteSettings
 
@@ -61,6 +61,12 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
         ),
     ]
 
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        heading = {"title": "Settings", "subtitle": None}
+        return super().change_view(request, object_id, form_url, {**heading, **(extra_context or {})})
+
     @admin.display(description="What this means")
     def effect(self, settings: SiteSettings) -> str:
         models = list(LanguageModel.objects.usable())
@@ -79,7 +85,14 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
         kwargs["queryset"] = (
             LanguageModel.objects.filter(usable | Q(pk=chosen)).select_related("endpoint").order_by("pk")
         )
-        field = super().formfield_for_foreignkey(db_field, request, form_class=ModelChoice, **kwargs)
-        widget = field.widget
-        widget.can_add_related = widget.can_change_related = widget.can_delete_related = widget.can_view_related = False
-        return field
+        return super().formfield_for_foreignkey(db_field, request, form_class=ModelChoice, **kwargs)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        return without_shortcuts(super().formfield_for_dbfield(db_field, request, **kwargs))
+
+    # There is one row, for good.
+    def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

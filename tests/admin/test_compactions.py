@@ -40,7 +40,7 @@ def test_row_tells_before_after_saved_calls_and_model(staff: Client, chat: Chat)
     words = words_of(staff, LIST)
 
     assert "alice before a send applied 6,930 → 1,480 79 %" in words
-    assert "3 Transcript qwen3-8b" in words
+    assert "3 qwen3-8b Transcript" in words
 
 
 @pytest.mark.parametrize(

@@ -89,3 +89,11 @@ def test_model_that_is_not_usable_is_refused(staff: Client) -> None:
     response = staff.post(PAGE, FORM | {"summariser": str(model.pk)})
 
     assert "summariser" in response.context["adminform"].form.errors
+
+
+def test_one_row_is_neither_added_nor_deleted(staff: Client) -> None:
+    page = staff.get(PAGE).content.decode()
+
+    assert "deletelink" not in page
+    assert "_addanother" not in page
+    assert staff.post(f"{PAGE}1/delete/", {"post": "yes"}).status_code == 403

@@ -16,7 +16,7 @@ Assistant: That sounds like a good day. The ferry timetable for March says 07:00
 costs 24 euros. Shall I write the list of what to pack for the trip with your sister?
 
 User: Yes please, and remember that we are three people and that Ana does not eat cheese."""
-HONEST = """The user describes a day trip to the island with their sister: ferry at 07:00, bicycles, the hard-to-find chapel.
+HONEST = """The user describes a day trip to the island with their sister: ferry at 07:00, a hard-to-find chapel.
 The assistant gave the March timetable (07:00, 10:15, 16:40) and the price of 24 euros for a return ticket.
 Open: a packing list for three people; Ana does not eat cheese."""
 

@@ -46,14 +46,14 @@ async def test_engine_refuses_what_is_too_long_and_tells_the_window(target: Targ
 
 
 async def test_engine_stops_writing_when_the_stream_is_left(target: Target) -> None:
-    async with aclosing(stream_chat(target, STORY)) as events:
+    async with aclosing(stream_chat(target, STORY, params={"ignore_eos": True})) as events:
         async for event in events:
             if isinstance(event, TextDelta):
                 break
-    # Its one slot is free at once: a story of 2,000 tokens would take half a minute.
+    # Its one slot is free at once: until the window was full, the story would take half a minute.
     started = time.monotonic()
     await complete(target, STORY, max_tokens=1)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15
 
 
 async def test_engine_answers_one_call_after_the_other_and_two_at_once(target: Target) -> None:
