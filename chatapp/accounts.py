@@ -142,7 +142,10 @@ def _check_unattended(username: str, email: str, password: str) -> None:
         return
     variables = {"username": "USERNAME", "email": "EMAIL", "password1": "PASSWORD", "password2": "PASSWORD"}
     raise BadUnattendedAccount(
-        " ".join(f"DJANGO_SUPERUSER_{variables[name]}: {' '.join(problems)}" for name, problems in form.errors.items())
+        " ".join(
+            f"DJANGO_SUPERUSER_{variables[name]}: {' '.join(map(str, problems))}"
+            for name, problems in form.errors.items()
+        )
     )
 
 

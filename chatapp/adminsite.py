@@ -51,10 +51,10 @@ class FoldlineAdminSite(AdminSite):
             raise PermissionDenied("Only staff reaches the settings.")
         return redirect_to_login(request.GET.get(REDIRECT_FIELD_NAME, index), reverse("account_login"))
 
-    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # type: ignore[override]
         return _sign_out(request)
 
-    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # type: ignore[override]
         return redirect("account_change_password")
 
 

@@ -60,10 +60,10 @@ class CompactionAdmin(ReadOnly):
     def outcome(self, compaction: Compaction) -> str:
         return render_to_string("admin/chatapp/compaction/outcome.html", {"compaction": compaction}).strip()
 
-    @admin.display(description="the endpoint’s words", empty_value="–")
-    def endpoint_words(self, compaction: Compaction) -> str | None:
+    @admin.display(description="the endpoint’s words")
+    def endpoint_words(self, compaction: Compaction) -> str:
         """Only when a call failed: what a judge says about a summary may quote it."""
-        return compaction.reason_detail or None if compaction.status == Compaction.Status.FAILED else None
+        return (compaction.status == Compaction.Status.FAILED and compaction.reason_detail) or "–"
 
     @admin.display(description="before → after")
     def before_and_after(self, compaction: Compaction) -> str:

@@ -19,7 +19,7 @@ class StaffOnly(ModelAdmin):
         return request.user.is_active and request.user.is_staff
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        title = capfirst(self.model._meta.verbose_name_plural)
+        title = capfirst(self.opts.verbose_name_plural)
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
     def has_module_permission(self, request: HttpRequest) -> bool:

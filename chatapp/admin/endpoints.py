@@ -10,7 +10,7 @@ from asgiref.sync import async_to_sync
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin import AdminSite
-from django.db.models import Count
+from django.db.models import Count, Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
@@ -89,12 +89,12 @@ class EndpointForm(forms.ModelForm):
             self.add_error("key", "Enter the key again, or remove it: a stored key isn’t sent to another address.")
         return cleaned
 
-    def _post_clean(self) -> None:
-        super()._post_clean()
+    def save(self, commit: bool = True) -> Endpoint:  # noqa: FBT001, FBT002 (Django's signature)
         if self.cleaned_data.get("remove_key"):
             self.instance.set_key("")
-        elif self.cleaned_data.get("key") and not self.errors:
+        elif self.cleaned_data.get("key"):
             self.instance.set_key(self.cleaned_data["key"])
+        return super().save(commit=commit)
 
 
 class EndpointAdmin(StaffOnly):
@@ -117,8 +117,9 @@ class EndpointAdmin(StaffOnly):
 
     # What may be done, and what is shown
 
-    def has_delete_permission(self, request: HttpRequest, obj: Endpoint | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and (obj is None or obj.kind == Endpoint.Kind.ADMIN)
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        is_ours = not isinstance(obj, Endpoint) or obj.kind == Endpoint.Kind.ADMIN
+        return super().has_delete_permission(request, obj) and is_ours
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).annotate(model_count=Count("models"))

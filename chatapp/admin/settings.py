@@ -16,6 +16,7 @@ from chatapp.admin.models import folds_at, threshold_of
 from chatapp.models import LanguageModel, SiteSettings
 
 EXAMPLES = 5
+NOBODY_CHOSEN = {"summariser": "The chat’s own model", "default_model": "The first usable one"}
 
 
 class ModelChoice(forms.ModelChoiceField):
@@ -68,7 +69,8 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
         return super().change_view(request, object_id, form_url, {**heading, **(extra_context or {})})
 
     @admin.display(description="What this means")
-    def effect(self, settings: SiteSettings) -> str:
+    def effect(self, _: SiteSettings) -> str:
+        settings = SiteSettings.get_solo()  # what is stored; after a form error the row at hand holds what was typed
         models = list(LanguageModel.objects.usable())
         models.sort(key=lambda model: model.pk != settings.default_model_id)
         rows = [
@@ -85,6 +87,7 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
         kwargs["queryset"] = (
             LanguageModel.objects.filter(usable | Q(pk=chosen)).select_related("endpoint").order_by("pk")
         )
+        kwargs["empty_label"] = NOBODY_CHOSEN[db_field.name]
         return super().formfield_for_foreignkey(db_field, request, form_class=ModelChoice, **kwargs)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:

@@ -51,7 +51,7 @@ class PersonAdmin(StaffOnly, UserAdmin):
     list_display = ["username", "email", "is_staff", "is_active", "chat_count", "last_login"]
     list_filter = ["is_staff", "is_active"]
     search_fields = ["username", "email"]
-    filter_horizontal: list[str] = []
+    filter_horizontal = []
     actions = None
     readonly_fields = ["last_login", "date_joined"]
     fieldsets = [

@@ -97,3 +97,11 @@ def test_one_row_is_neither_added_nor_deleted(staff: Client) -> None:
     assert "deletelink" not in page
     assert "_addanother" not in page
     assert staff.post(f"{PAGE}1/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_example_after_a_form_error_is_still_the_stored_one(staff: Client) -> None:
+    make_model(window_set=1000)
+
+    page = staff.post(PAGE, FORM | {"threshold_percent": "101"}).content.decode()
+
+    assert "this folds at 850" in page
