@@ -52,8 +52,8 @@ async def read_reply(connection: Connection, target: Target, body: dict[str, Any
                 for event in reader.feed(chunk):
                     yield event
                 # A comment is a sign of life of some proxy, not of the model.
-                if reader.events_read > events_before:
-                    deadline = clock() + _silence_allowed(reader, target) if reader.has_begun else deadline
+                if reader.has_begun and reader.events_read > events_before:
+                    deadline = clock() + _silence_allowed(reader, target)
         except EndpointError as error:
             broken = error
         if not (broken or reader.bytes_read):

@@ -326,6 +326,7 @@ async def test_stream_slower_than_the_idle_limit_before_the_first_token_is_waite
     [
         [*OPENING, finish(usage=(10, 2)), done()],
         [*OPENING, finish(), usage_only(10, 2), done()],
+        [*OPENING, usage_only(10, 2), finish(), done()],
         [
             *OPENING,
             delta({}, usage={"prompt_tokens": 10, "completion_tokens": 1}),
@@ -334,7 +335,7 @@ async def test_stream_slower_than_the_idle_limit_before_the_first_token_is_waite
             done(),
         ],
     ],
-    ids=["last chunk", "after the finish reason", "each chunk"],
+    ids=["last chunk", "after the finish reason", "before it", "each chunk"],
 )
 async def test_usage_is_read_once_wherever_it_stands(endpoint: ScriptedEndpoint, script: list[Step]) -> None:
     """Usage in the last chunk, in each chunk, or in a chunk after the finish reason: never doubled."""
