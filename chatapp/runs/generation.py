@@ -10,6 +10,8 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import DatabaseError
+
 from chatapp import compacting, connecting, events
 from chatapp.database import in_database
 from chatapp.history import ledger, loading, turns
@@ -35,8 +37,6 @@ class Outcome:
     status: Message.Status = Message.Status.COMPLETE
     failure: str = ""
     failure_detail: str = ""
-    finish_reason: str = ""
-    usage: Usage | None = None
     model: LanguageModel | None = None
     estimated_prompt: int = 0
 
@@ -59,7 +59,7 @@ async def write_reply(live: LiveRun) -> None:
     except Exception:
         log.exception("A run failed.")
         outcome.status, outcome.failure = Message.Status.FAILED, "internal"
-    if live.stopping.is_set() and outcome.status is Message.Status.COMPLETE and not outcome.finish_reason:
+    if live.stopping.is_set() and outcome.status is Message.Status.COMPLETE and not live.gathered.finish_reason:
         outcome.status = Message.Status.STOPPED
     with suppress(Fenced):
         await asyncio.shield(asyncio.ensure_future(_finish(live, outcome)))
@@ -130,33 +130,12 @@ async def _stream(live: LiveRun, situation: loading.Situation, outcome: Outcome)
     stream = stream_chat(target, as_payload(request), params=situation.chat.parameters)
     async with aclosing(stream):
         async for event in stream:
-            if isinstance(event, deltas.TextWasReasoning):
-                live.count_as_reasoning()
+            live.take(event)
+            if isinstance(event, deltas.TextWasReasoning):  # what the page shows as the reply is none
                 await in_database(turns.begin_writing, run_id=live.run_id, attempt=live.attempt)
                 await events.publish(live.chat_id, events.Changed())
-            else:
-                _take(live, event, outcome)
-    if not live.text.strip() and live.reasoning and outcome.finish_reason != "tool_calls":
+    if not live.text.strip() and live.reasoning and not live.gathered.has_tool_calls:
         raise errors.StreamBroken("only_reasoning")
-
-
-def _take(live: LiveRun, event: deltas.Event, outcome: Outcome) -> None:
-    match event:
-        case deltas.TextDelta(text):
-            live.text += text
-            live.waiting = ""
-        case deltas.ReasoningDelta(text):
-            live.reasoning += text
-            live.waiting = ""
-        case deltas.Waiting(seconds, code):
-            live.waiting, live.waiting_seconds = code, seconds
-        case deltas.UsageSeen(usage):
-            outcome.usage = usage
-            return
-        case deltas.Finished(reason):
-            outcome.finish_reason = reason
-            return
-    live.changed.set()
 
 
 @asynccontextmanager
@@ -168,7 +147,9 @@ async def _kept_up(live: LiveRun) -> AsyncIterator[None]:
     finally:
         for task in keeping:
             task.cancel()
-        await asyncio.gather(*keeping, return_exceptions=True)
+        for ending in await asyncio.gather(*keeping, return_exceptions=True):
+            if isinstance(ending, Exception):
+                log.error("A run was not kept up.", exc_info=ending)
 
 
 async def _show(live: LiveRun) -> None:
@@ -199,12 +180,15 @@ async def _save(live: LiveRun) -> None:
             )
         except Fenced:
             stop = True
+        except DatabaseError as error:  # a busy moment; the next second tries again, and the lease lasts for twelve
+            log.warning("The text so far could not be stored: %s", error)
+            continue
         if stop:
             live.stopping.set()
 
 
 async def _finish(live: LiveRun, outcome: Outcome) -> None:
-    usage = outcome.usage
+    usage = live.gathered.usage
     await in_database(
         turns.finish_turn,
         run_id=live.run_id,
@@ -214,7 +198,7 @@ async def _finish(live: LiveRun, outcome: Outcome) -> None:
         reasoning=live.reasoning,
         failure=outcome.failure,
         failure_detail=outcome.failure_detail[:500],
-        finish_reason=outcome.finish_reason[:20],
+        finish_reason=live.gathered.finish_reason[:20],
         prompt_tokens=usage.prompt if usage else None,
         completion_tokens=usage.completion if usage else None,
         cached_tokens=usage.cached if usage else None,

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.template.loader import render_to_string
 
 from chatapp.events import Framed
+from chatapp.llm import Gathered, deltas
 from chatapp.rendering import StreamedText
 
 
@@ -18,8 +19,7 @@ class LiveRun:
     attempt: int
     chat_id: UUID
     reply_id: int
-    text: str = ""
-    reasoning: str = ""
+    gathered: Gathered = field(default_factory=Gathered)
     # A visible wait before the first token: a code for the template and its seconds.
     waiting: str = ""
     waiting_seconds: float = 0
@@ -29,10 +29,22 @@ class LiveRun:
     _reply: StreamedText = field(default_factory=StreamedText)
     _thoughts: StreamedText = field(default_factory=StreamedText)
 
-    def count_as_reasoning(self) -> None:
-        """All text so far turned out to be reasoning; the reply begins now."""
-        self.reasoning, self.text = self.reasoning + self.text, ""
-        self._reply, self._thoughts = StreamedText(), StreamedText()
+    @property
+    def text(self) -> str:
+        return self.gathered.text
+
+    @property
+    def reasoning(self) -> str:
+        return self.gathered.reasoning
+
+    def take(self, event: deltas.Event) -> None:
+        """What the stream brought; whoever shows it is woken."""
+        self.gathered.take(event)
+        if isinstance(event, deltas.TextWasReasoning):
+            self._reply, self._thoughts = StreamedText(), StreamedText()
+        is_waiting = isinstance(event, deltas.Waiting)
+        self.waiting, self.waiting_seconds = (event.code, event.seconds) if is_waiting else ("", 0)
+        self.changed.set()
 
     def show_whole(self) -> None:
         """Let the next frame hold all of it, for whoever comes later or missed something."""
@@ -42,14 +54,15 @@ class LiveRun:
     def next_frame(self) -> Framed:
         """What is new since the last frame, as HTML; in a worker thread, since Markdown costs milliseconds."""
         whole, self._wants_whole = self._wants_whole, False
-        reply, thoughts = self._reply.update(self.text), self._thoughts.update(self.reasoning)
+        text, reasoning = self.text, self.reasoning
+        reply, thoughts = self._reply.update(text), self._thoughts.update(reasoning)
         if whole:
             reply, thoughts = self._reply.snapshot(), self._thoughts.snapshot()
         context = {
             "message_id": self.reply_id,
             "frame": reply,
             "whole": whole,
-            "reasoning": thoughts if self.reasoning else None,
+            "reasoning": thoughts if reasoning else None,
             "waiting": self.waiting,
             "waiting_seconds": round(self.waiting_seconds),
         }

@@ -1,0 +1,53 @@
+"""Two web processes on one database with Valkey between them: what one writes, the other shows and stops."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.live import LiveServer
+from tests.over_http import ADMINISTRATOR, Caller
+from tests.scripted import ScriptedEndpoint, Signal, done, finish, head, hold, text
+from tests.with_servers import valkey
+
+pytestmark = pytest.mark.server
+
+Pair = tuple[Caller, Caller]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[ScriptedEndpoint]:
+    with ScriptedEndpoint.in_thread() as scripted:
+        yield scripted
+
+
+@pytest.fixture
+def pair(endpoint: ScriptedEndpoint, start_server: Callable[..., LiveServer], tmp_path) -> Iterator[Pair]:
+    with valkey() as redis_url:
+        environment = {"OPENAI_BASE_URL": endpoint.base_url, "OPENAI_MODEL": "scripted", "REDIS_URL": redis_url}
+        one = start_server(data=tmp_path / "shared", **environment, **ADMINISTRATOR)
+        two = start_server(data=tmp_path / "shared", **environment)
+        yield Caller(one.url), Caller(two.url)
+
+
+def test_page_of_one_process_follows_and_stops_what_another_writes(endpoint: ScriptedEndpoint, pair: Pair) -> None:
+    here, there = pair
+    gate, never = Signal(), Signal()
+    endpoint.will([head(), text("One.\n\nTwo "), hold(gate), text("and three."), hold(never), finish(), done()])
+    chat = here.start("Count")
+    gate.wait_reached()
+
+    with there.socket(chat) as page:
+        whole = page.until("data-whole")
+        gate.set()
+        further = page.until("and three.")
+
+        began = time.monotonic()
+        there.post(f"{chat}stop/")
+        page.until('data-status="stopped"')
+        seconds = time.monotonic() - began
+
+    assert "One." in whole
+    assert "data-frame" in further
+    assert seconds < 0.5
+    assert "and three." in here.until_status(chat, "stopped")
