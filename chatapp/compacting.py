@@ -10,6 +10,7 @@ from uuid import UUID
 from chatapp import connecting, events
 from chatapp.database import in_database
 from chatapp.history import compactions, ledger, loading
+from chatapp.history.compactions import Ending
 from chatapp.history.errors import ChatBusy, Fenced
 from chatapp.llm import Target, complete, errors
 from chatapp.models import Compaction, LanguageModel, UsageRecord
@@ -17,6 +18,7 @@ from compaction import planning, prompts
 from compaction.judging import Verdict, judge
 from compaction.planning import ASSUMED_WINDOW, Plan, Refusal
 from compaction.request import as_payload
+from compaction.transcript import Usage
 
 log = logging.getLogger("foldline.compacting")
 
@@ -70,7 +72,7 @@ async def compact(compaction_id: int, chat_id: UUID) -> bool:
 
     Every other end is recorded with its reason. Cancelling the task records it as cancelled and passes on.
     """
-    ending = {"status": Compaction.Status.FAILED, "reason": "internal"}
+    ending = Ending(Compaction.Status.FAILED, "internal")
     cancel = _cancels[compaction_id] = asyncio.Event()
     await events.publish(chat_id, events.Changed())
     work = asyncio.ensure_future(_work(compaction_id, chat_id))
@@ -78,20 +80,20 @@ async def compact(compaction_id: int, chat_id: UUID) -> bool:
     try:
         await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
-            ending = {"status": Compaction.Status.CANCELLED}
+            ending = Ending(Compaction.Status.CANCELLED)
             return False
         refusal = work.result()
         if refusal is None:
             return True
-        ending = {"status": Compaction.Status.REFUSED, "reason": refusal.code, "detail": refusal.detail}
+        ending = Ending(Compaction.Status.REFUSED, refusal.code, refusal.detail)
     except errors.EndpointError as error:
-        ending = {"status": Compaction.Status.FAILED, "reason": error.code, "detail": error.detail}
+        ending = Ending(Compaction.Status.FAILED, error.code, error.detail)
     except Rejected as rejected:
-        ending = {"status": Compaction.Status.FAILED, "reason": rejected.code}
+        ending = Ending(Compaction.Status.FAILED, rejected.code)
     except Fenced:
-        ending = {"status": Compaction.Status.CANCELLED, "reason": "path_changed"}
+        ending = Ending(Compaction.Status.CANCELLED, "path_changed")
     except asyncio.CancelledError:
-        ending = {"status": Compaction.Status.CANCELLED}
+        ending = Ending(Compaction.Status.CANCELLED)
         raise
     except Exception:
         log.exception("A compaction failed.")
@@ -104,9 +106,9 @@ async def compact(compaction_id: int, chat_id: UUID) -> bool:
     return False
 
 
-async def _end(compaction_id: int, chat_id: UUID, ending: dict[str, str]) -> None:
+async def _end(compaction_id: int, chat_id: UUID, ending: Ending) -> None:
     """A no-op on the row where it was applied."""
-    await in_database(compactions.end_compaction, compaction_id=compaction_id, **ending)
+    await in_database(compactions.end_compaction, compaction_id=compaction_id, ending=ending)
     await events.publish(chat_id, events.Changed())
 
 
@@ -122,7 +124,7 @@ async def _work(compaction_id: int, chat_id: UUID) -> Refusal | None:
     plan = planning.plan(situation.transcript, situation.limits)
     if isinstance(plan, Refusal):
         return plan
-    summariser = await in_database(_summariser_of, situation)
+    summariser = connecting.connected(await in_database(_summariser_of, situation))
     target = connecting.target_of(summariser, situation.site)
     meter = situation.meter()
     await in_database(
@@ -213,7 +215,7 @@ async def _summarise(
     raise Rejected(verdict)
 
 
-async def _record_usage(situation, summariser, usage) -> None:
+async def _record_usage(situation: loading.Situation, summariser: LanguageModel, usage: Usage) -> None:
     """A failing ledger never fails a compaction (rule I5)."""
     try:
         await in_database(

@@ -11,10 +11,15 @@ class NotConnected(errors.EndpointError):
     """There is nothing to call; codes: no_model, engine_down, wrong_key."""
 
 
-def target_of(model: LanguageModel | None, site: SiteSettings) -> Target:
-    """Raises NotConnected: no model, the engine is starting again, or the stored key can't be read."""
+def connected(model: LanguageModel | None) -> LanguageModel:
+    """The model itself. Raises NotConnected where there is none."""
     if model is None:
         raise NotConnected("no_model")
+    return model
+
+
+def target_of(model: LanguageModel, site: SiteSettings) -> Target:
+    """Raises NotConnected: the engine is starting again, or the stored key can't be read."""
     base_url = engine.demo_base_url() if model.endpoint.is_demo else model.endpoint.base_url
     if not base_url:
         raise NotConnected("engine_down")

@@ -86,7 +86,7 @@ def tell_here(chat_id: UUID, event: Event) -> None:
 async def publish(chat_id: UUID, event: Event) -> None:
     tell_here(chat_id, event)
     if is_shared():
-        body = {"origin": PROCESS}
+        body: dict[str, Any] = {"origin": PROCESS}
         if isinstance(event, Framed):
             body |= {"message_id": event.message_id, "html": event.html, "whole": event.whole}
         await _send_to_group(group_of(chat_id), {"type": "remote.event", **body})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,7 @@ from chatapp.history.boundary import compaction_in_force, record_for_path
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.texts import storable
-from chatapp.models import Chat, Compaction, Message, Run
+from chatapp.models import Chat, Compaction, Run
 from compaction.planning import Plan
 from compaction.transcript import Usage
 
@@ -32,7 +33,8 @@ def begin_compaction(
     chat = lock_chat(chat_id)
     if Compaction.objects.live().filter(chat=chat).exists():
         raise ChatBusy("already_running")
-    if Run.objects.live().filter(chat=chat).exclude(pk=run_id).exists():
+    live_run = Run.objects.live().filter(chat=chat).first()
+    if live_run and live_run.pk != run_id:
         raise ChatBusy("run_live")
     number_change(chat)
     return Compaction.objects.create(
@@ -88,17 +90,15 @@ def keep_alive(compaction_id: int) -> bool:
 
 
 @transaction.atomic
-def apply_compaction(
-    *, compaction_id: int, summary: str, planned_record: dict[str, Any], **sizes: int
-) -> Compaction:
+def apply_compaction(*, compaction_id: int, summary: str, planned_record: dict[str, Any], **sizes: int) -> Compaction:
     """Summary, boundary and time, with the row that explains them, all or none (rule I1).
 
     Raises Fenced when it was cancelled or taken over, or when path or boundary aren't what they were when planned.
     """
     compaction = _live(compaction_id)
     chat = lock_chat(compaction.chat_id)
-    through_is_active = Message.objects.filter(pk=compaction.through_id, active=True).exists()
-    if chat.record() != planned_record or not through_is_active:
+    through = compaction.through  # read now, behind the lock
+    if chat.record() != planned_record or through is None or not through.active:
         raise Fenced
     now = timezone.now()
     text = storable(summary)
@@ -109,19 +109,25 @@ def apply_compaction(
     return Compaction.objects.get(pk=compaction_id)
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a compaction ended that wasn't applied: a code for the page's sentence, and the endpoint's own words."""
+
+    status: Compaction.Status
+    reason: str = ""
+    detail: str = ""
+
+
 @transaction.atomic
-def end_compaction(
-    *, compaction_id: int, status: Compaction.Status, reason: str = "", detail: str = "", tokens_after: int = 0
-) -> bool:
+def end_compaction(*, compaction_id: int, ending: Ending) -> bool:
     """Refused, failed or cancelled: nothing else changes. False when it had ended already."""
     compaction = Compaction.objects.get(pk=compaction_id)
     chat = lock_chat(compaction.chat_id)
     ended = Compaction.objects.live().filter(pk=compaction_id)
     changed = ended.update(
-        status=status,
-        reason=reason,
-        reason_detail=storable(detail)[:500],
-        tokens_after=tokens_after,
+        status=ending.status,
+        reason=ending.reason,
+        reason_detail=storable(ending.detail)[:500],
         ended_at=timezone.now(),
     )
     if changed:

@@ -103,7 +103,7 @@ def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, p
 def _whole(chat_id: UUID, _revision: int, model_id: int | None) -> Transcript:
     """All live messages, kept by revision: a chat without usage is read once, not at every look and keystroke."""
     chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
-    model = LanguageModel.objects.filter(pk=model_id).first()
+    model = LanguageModel.objects.filter(pk=model_id).first() if model_id else None
     return _transcript(chat, model, chat.messages.on_path().after_boundary(chat.compacted_through))
 
 

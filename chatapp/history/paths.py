@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.db import transaction
@@ -10,6 +11,8 @@ from chatapp.history.boundary import record_for_path
 from chatapp.history.errors import ChatBusy, NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.models import Chat, Message, Run
+
+Parents = Mapping[int, int | None]
 
 
 def branch_at(chat: Chat, position: int) -> int:
@@ -24,10 +27,10 @@ def show_version(*, chat_id: UUID, message_id: int) -> Chat:
     chat = lock_chat(chat_id)
     if Run.objects.live().filter(chat=chat).exists():
         raise ChatBusy("run_live")
-    rows = {pk: (parent, position) for pk, parent, position in chat.messages.values_list("pk", "parent_id", "position")}
-    if message_id not in rows:
+    parents: Parents = dict(chat.messages.values_list("pk", "parent_id"))
+    if message_id not in parents:
         raise NotPossible("no_such_message")
-    path = _ancestors(rows, message_id) + _newest_descendants(rows, message_id)
+    path = _ancestors(parents, message_id) + _newest_descendants(parents, message_id)
     chat.messages.filter(active=True).update(active=False)
     for start in range(0, len(path), 500):
         chat.messages.filter(pk__in=path[start : start + 500]).update(active=True)
@@ -35,19 +38,19 @@ def show_version(*, chat_id: UUID, message_id: int) -> Chat:
     return chat
 
 
-def _ancestors(rows: dict[int, tuple[int | None, int]], message_id: int) -> list[int]:
+def _ancestors(parents: Parents, message_id: int) -> list[int]:
     """From the root to the message itself."""
     path: list[int] = []
     here: int | None = message_id
     while here is not None:
         path.append(here)
-        here = rows[here][0]
+        here = parents[here]
     return path[::-1]
 
 
-def _newest_descendants(rows: dict[int, tuple[int | None, int]], message_id: int) -> list[int]:
+def _newest_descendants(parents: Parents, message_id: int) -> list[int]:
     newest: dict[int, int] = {}
-    for pk, (parent, _) in rows.items():
+    for pk, parent in parents.items():
         if parent is not None:
             newest[parent] = max(pk, newest.get(parent, 0))
     path = []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.core.validators import MaxValueValidator, URLValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, TextChoices
 
 from chatapp import sealing
 
 
 class Endpoint(models.Model):
-    class Kind(models.TextChoices):
+    class Kind(TextChoices):
         ADMIN = "admin", "entered in the admin"
         ENVIRONMENT = "environment", "from the environment"
         DEMO = "demo", "the built-in demo engine"

@@ -113,14 +113,15 @@ async def _learn_window(situation: loading.Situation, window: int) -> None:
 
 
 async def _stream(live: LiveRun, situation: loading.Situation, outcome: Outcome) -> None:
-    target = connecting.target_of(situation.model, situation.site)
-    request = assemble(situation.transcript, no_system_role=situation.model.no_system_role)
-    outcome.model, outcome.estimated_prompt = situation.model, estimate_request(request)
+    model = connecting.connected(situation.model)
+    target = connecting.target_of(model, situation.site)
+    request = assemble(situation.transcript, no_system_role=model.no_system_role)
+    outcome.model, outcome.estimated_prompt = model, estimate_request(request)
     await in_database(
         turns.begin_writing,
         run_id=live.run_id,
         attempt=live.attempt,
-        model_name=situation.model.name,
+        model_name=model.name,
         window_tokens=situation.limits.window,
         estimated_prompt_tokens=outcome.estimated_prompt,
         request_through_id=situation.chat.compacted_through_id,

@@ -40,10 +40,12 @@ class LiveRun:
     def take(self, event: deltas.Event) -> None:
         """What the stream brought; whoever shows it is woken."""
         self.gathered.take(event)
-        if isinstance(event, deltas.TextWasReasoning):
-            self._reply, self._thoughts = StreamedText(), StreamedText()
-        is_waiting = isinstance(event, deltas.Waiting)
-        self.waiting, self.waiting_seconds = (event.code, event.seconds) if is_waiting else ("", 0)
+        self.waiting, self.waiting_seconds = "", 0
+        match event:
+            case deltas.Waiting(seconds, code):
+                self.waiting, self.waiting_seconds = code, seconds
+            case deltas.TextWasReasoning():
+                self._reply, self._thoughts = StreamedText(), StreamedText()
         self.changed.set()
 
     def show_whole(self) -> None:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from chatapp import events
 from chatapp.database import in_database
 from chatapp.history import compactions, turns
+from chatapp.history.compactions import Ending
 from chatapp.models import Compaction, Run
 
 log = logging.getLogger("foldline.runs")
@@ -38,7 +39,7 @@ def reap() -> list[UUID]:
     return [run.chat_id for run in runs if turns.interrupt_run(run)] + [
         row.chat_id
         for row in dead
-        if compactions.end_compaction(compaction_id=row.pk, status=Compaction.Status.FAILED, reason="interrupted")
+        if compactions.end_compaction(compaction_id=row.pk, ending=Ending(Compaction.Status.FAILED, "interrupted"))
     ]
 
 

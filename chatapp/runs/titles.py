@@ -25,7 +25,8 @@ async def suggest(chat_id: UUID) -> None:
     if situation.chat.titled_by_hand or len(messages) != 2 or situation.transcript.archived_count:
         return
     try:
-        target = connecting.target_of(situation.model, situation.site)
+        model = connecting.connected(situation.model)
+        target = connecting.target_of(model, situation.site)
         request = title_request(messages[0].content, messages[1].content)
         completion = await complete(target, as_payload(request), max_tokens=LONGEST_TITLE_TOKENS, temperature=0.2)
     except errors.EndpointError as error:
@@ -36,7 +37,7 @@ async def suggest(chat_id: UUID) -> None:
             ledger.record_usage,
             kind=UsageRecord.Kind.TITLE,
             chat_id=chat_id,
-            model=situation.model,
+            model=model,
             usage=completion.usage,
             measured=True,
         )

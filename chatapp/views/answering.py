@@ -5,19 +5,28 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django_htmx.middleware import HtmxDetails
 
 from chatapp import events, presenting
 from chatapp.models import Chat
 
 
-def chat_or_404(request: HttpRequest, chat_id: UUID) -> Chat:
+class PersonRequest(HttpRequest):
+    """What a view behind login_required gets; django-htmx's middleware adds `htmx`."""
+
+    user: User
+    htmx: HtmxDetails
+
+
+def chat_or_404(request: PersonRequest, chat_id: UUID) -> Chat:
     """The only way from an address to a chat: a stranger's id answers like a random one."""
     return get_object_or_404(Chat.objects.for_user(request.user), pk=chat_id)
 
 
-def answer_changes(request: HttpRequest, chat_id: UUID, *, trigger: str = "") -> HttpResponse:
+def answer_changes(request: PersonRequest, chat_id: UUID, *, trigger: str = "") -> HttpResponse:
     """After a command: what changed since the page's revision; every other open page is woken."""
     events.wake(chat_id)
     if not request.htmx:
@@ -31,7 +40,7 @@ def answer_changes(request: HttpRequest, chat_id: UUID, *, trigger: str = "") ->
 
 
 def answer_refusal(
-    request: HttpRequest, code: str, *, chat: Chat | None = None, draft: str = "", status: int = 409, **facts: Any
+    request: PersonRequest, code: str, *, chat: Chat | None = None, draft: str = "", status: int = 409, **facts: Any
 ) -> HttpResponse:
     """Why nothing was done; what was typed stays in the box."""
     context = {"composer_error": code, "draft": draft, **facts}
@@ -40,7 +49,7 @@ def answer_refusal(
     return render(request, "chat/page.html", page_context(request, chat) | context, status=status)
 
 
-def page_context(request: HttpRequest, chat: Chat | None) -> dict[str, Any]:
+def page_context(request: PersonRequest, chat: Chat | None) -> dict[str, Any]:
     context = presenting.read_page(chat.pk).context() if chat else presenting.empty_page()
     model = context["current_model"]
     context["sidebar"] = presenting.read_sidebar(request.user)
@@ -53,6 +62,6 @@ def page_context(request: HttpRequest, chat: Chat | None) -> dict[str, Any]:
 NOTICE_COOKIE = "foldline_notice"
 
 
-def seen_by(request: HttpRequest) -> int:
+def seen_by(request: PersonRequest) -> int:
     """The revision that the asking page shows; 0, and so everything, where it doesn't say or says nonsense."""
     return presenting.revision_in(request.POST.get("seen") or request.GET.get("seen", ""))

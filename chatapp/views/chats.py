@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -14,7 +14,7 @@ from chatapp import runs
 from chatapp.history import chats, turns
 from chatapp.history.errors import HistoryError
 from chatapp.models import LanguageModel
-from chatapp.views.answering import answer_changes, answer_refusal, chat_or_404
+from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 
 
 class TitleForm(forms.Form):
@@ -23,7 +23,7 @@ class TitleForm(forms.Form):
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def rename(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+def rename(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     chat = chat_or_404(request, chat_id)
     form = TitleForm(request.POST or None, initial={"title": chat.title})
     if request.method == "POST" and form.is_valid():
@@ -34,7 +34,7 @@ def rename(request: HttpRequest, chat_id: UUID) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def delete(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+def delete(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     """Asked back by GET, done by POST; a run that writes in it is stopped first."""
     chat = chat_or_404(request, chat_id)
     if request.method == "GET":
@@ -47,7 +47,7 @@ def delete(request: HttpRequest, chat_id: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
-def choose_model(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+def choose_model(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     chat = chat_or_404(request, chat_id)
     raw = request.POST.get("model", "")
     model = LanguageModel.objects.usable().filter(pk=raw).first() if raw.isascii() and raw.isdigit() else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
@@ -13,12 +13,12 @@ from chatapp import events, presenting, runs
 from chatapp.history import compactions, loading
 from chatapp.history.errors import HistoryError
 from chatapp.models import Compaction, SiteSettings
-from chatapp.views.answering import answer_changes, answer_refusal, chat_or_404
+from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 
 
 @login_required
 @require_POST
-def compact(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+def compact(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     """The button: at any threshold, with an unknown window too (rule B6)."""
     chat = chat_or_404(request, chat_id)
     try:
@@ -33,7 +33,7 @@ def compact(request: HttpRequest, chat_id: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
-def cancel(request: HttpRequest, chat_id: UUID, compaction_id: int) -> HttpResponse:
+def cancel(request: PersonRequest, chat_id: UUID, compaction_id: int) -> HttpResponse:
     chat = chat_or_404(request, chat_id)
     if compactions.request_cancel(chat_id=chat.pk, compaction_id=compaction_id):
         runs.cancel_compaction(compaction_id)
@@ -42,7 +42,7 @@ def cancel(request: HttpRequest, chat_id: UUID, compaction_id: int) -> HttpRespo
 
 @login_required
 @require_POST
-def undo(request: HttpRequest, chat_id: UUID, compaction_id: int) -> HttpResponse:
+def undo(request: PersonRequest, chat_id: UUID, compaction_id: int) -> HttpResponse:
     chat = chat_or_404(request, chat_id)
     try:
         compactions.undo_compaction(chat_id=chat.pk, compaction_id=compaction_id)
@@ -53,7 +53,7 @@ def undo(request: HttpRequest, chat_id: UUID, compaction_id: int) -> HttpRespons
 
 @login_required
 @require_POST
-def meter(request: HttpRequest, chat_id: UUID | None = None) -> HttpResponse:
+def meter(request: PersonRequest, chat_id: UUID | None = None) -> HttpResponse:
     """The meter with the text being typed; the same function as everywhere (rule A7)."""
     text = request.POST.get("text", "")
     site = SiteSettings.get_solo()

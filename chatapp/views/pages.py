@@ -5,24 +5,24 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
 from chatapp import presenting
-from chatapp.views.answering import NOTICE_COOKIE, chat_or_404, page_context, seen_by
+from chatapp.views.answering import NOTICE_COOKIE, PersonRequest, chat_or_404, page_context, seen_by
 
 
 @login_required
 @require_GET
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: PersonRequest) -> HttpResponse:
     return render(request, "chat/page.html", page_context(request, None))
 
 
 @login_required
 @require_GET
-def chat(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+def chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
     context = page_context(request, shown)
     if "archived" in request.GET:  # the divider's link, for a browser without JavaScript
@@ -32,7 +32,7 @@ def chat(request: HttpRequest, chat_id: UUID) -> HttpResponse:
 
 @login_required
 @require_GET
-def changes(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+def changes(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     """What the socket would push, for a page whose socket is blocked."""
     shown = chat_or_404(request, chat_id)
     _, html = presenting.read_changes(request.user, shown.pk, seen_by(request))
@@ -41,7 +41,7 @@ def changes(request: HttpRequest, chat_id: UUID) -> HttpResponse:
 
 @login_required
 @require_GET
-def archived(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+def archived(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
     older = presenting.read_archived(shown, before=_position(request))
     return render(request, "chat/_archived.html", {"chat": shown, "archived": older})
@@ -49,7 +49,7 @@ def archived(request: HttpRequest, chat_id: UUID) -> HttpResponse:
 
 @login_required
 @require_GET
-def earlier(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+def earlier(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
     older = presenting.read_earlier(shown, before=_position(request))
     return render(request, "chat/_earlier.html", {"chat": shown, "earlier": older})
@@ -57,7 +57,7 @@ def earlier(request: HttpRequest, chat_id: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
-def dismiss_notice(request: HttpRequest) -> HttpResponse:
+def dismiss_notice(request: PersonRequest) -> HttpResponse:
     """The word about the demo model is said once a browser."""
     back = request.POST.get("next", "")
     if request.htmx:
@@ -70,6 +70,6 @@ def dismiss_notice(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _position(request: HttpRequest) -> int | None:
+def _position(request: PersonRequest) -> int | None:
     raw = request.GET.get("before", "")
     return int(raw) if raw.isascii() and raw.isdigit() and len(raw) < 10 else None

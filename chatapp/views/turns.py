@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
@@ -17,7 +17,7 @@ from chatapp.history import loading, paths, turns
 from chatapp.history.errors import HistoryError
 from chatapp.history.texts import storable
 from chatapp.models import LanguageModel, SiteSettings
-from chatapp.views.answering import answer_changes, answer_refusal, chat_or_404
+from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 
 LONGEST_TEXT = 2_000_000
 INVISIBLE = " \t\n\r\v\f\u00a0\u200b\u2060\ufeff\ufffd"
@@ -28,7 +28,7 @@ class TypedText(forms.CharField):
     """A text as typed, made storable before any validator can turn a stray NUL into a lost message."""
 
     def to_python(self, value: Any) -> str:
-        return storable(super().to_python(value)).replace("\r\n", "\n")
+        return storable(super().to_python(value) or "").replace("\r\n", "\n")
 
 
 class MessageForm(forms.Form):
@@ -36,11 +36,7 @@ class MessageForm(forms.Form):
 
     text = TypedText(strip=False, max_length=LONGEST_TEXT)
     idempotency_key = forms.CharField(required=False, max_length=64)
-    model = forms.ModelChoiceField(queryset=LanguageModel.objects.none(), required=False)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["model"].queryset = LanguageModel.objects.usable()
+    model = forms.ModelChoiceField(queryset=LanguageModel.objects.usable(), required=False)
 
     def clean_text(self) -> str:
         text = self.cleaned_data["text"]
@@ -57,7 +53,7 @@ class MessageForm(forms.Form):
 
 @login_required
 @require_POST
-def start(request: HttpRequest) -> HttpResponse:
+def start(request: PersonRequest) -> HttpResponse:
     """A new chat with its first message."""
     form = MessageForm(request.POST)
     draft = request.POST.get("text", "")
@@ -85,7 +81,7 @@ def start(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_POST
-def send(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     chat = chat_or_404(request, chat_id)
     form = MessageForm(request.POST)
     draft = request.POST.get("text", "")
@@ -111,7 +107,7 @@ def send(request: HttpRequest, chat_id: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
-def stop(request: HttpRequest, chat_id: UUID) -> HttpResponse:
+def stop(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     chat = chat_or_404(request, chat_id)
     if run := turns.request_stop(chat_id=chat.pk):
         runs.stop(run)
@@ -120,7 +116,7 @@ def stop(request: HttpRequest, chat_id: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
-def write_again(request: HttpRequest, chat_id: UUID, message_id: int) -> HttpResponse:
+def write_again(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     """Regenerate and Retry: another reply beside the one that is there."""
     chat = chat_or_404(request, chat_id)
     try:
@@ -133,7 +129,7 @@ def write_again(request: HttpRequest, chat_id: UUID, message_id: int) -> HttpRes
 
 @login_required
 @require_POST
-def show_version(request: HttpRequest, chat_id: UUID, message_id: int) -> HttpResponse:
+def show_version(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     chat = chat_or_404(request, chat_id)
     try:
         paths.show_version(chat_id=chat.pk, message_id=message_id)
