@@ -1,0 +1,1 @@
+"""Measurements that anyone can run again: `make bench`. Figures with what is in them, never a pass or a fail."""

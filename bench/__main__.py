@@ -1,0 +1,35 @@
+"""`make bench`, or `python -m bench --only pages tokens`: prints the table; loopback only, temporary data folders."""
+
+from __future__ import annotations
+
+import argparse
+
+from bench import browser, machine, pages, planning, starting, tokens
+from bench.endpoint import endpoint
+from bench.site import filled_site
+from bench.table import print_section
+
+SECTIONS = ("start", "tokens", "pages", "browser", "planning")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measures Foldline on this machine.")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, help="leave the others out")
+    only = parser.parse_args().only
+    print(*machine.heading(), sep="\n")
+    if "start" in only:
+        print_section("Start and rest", starting.measure())
+    if {"tokens", "pages", "browser"} & set(only):
+        with endpoint() as base_url, filled_site(base_url) as site:
+            if "tokens" in only:
+                print_section("Tokens", tokens.measure(site, base_url))
+            if "pages" in only:
+                print_section("Pages", pages.measure(site))
+            if "browser" in only:
+                print_section("In a browser", browser.measure(site))
+    if "planning" in only:
+        print_section("Planning", planning.measure())
+
+
+if __name__ == "__main__":
+    main()

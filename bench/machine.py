@@ -1,0 +1,63 @@
+"""Where it was measured, and what: figures without this say nothing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from datetime import date
+from importlib import metadata
+from pathlib import Path
+
+from tests.live import ROOT
+
+PACKAGES = ("Django", "channels", "daphne", "Twisted", "openai", "markdown-it-py", "nh3", "xllamacpp")
+
+
+def heading() -> list[str]:
+    versions = (f"{name} {metadata.version(name)}" for name in PACKAGES if _is_there(name))
+    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+    return [
+        f"Foldline {_commit()}, measured {date.today().isoformat()}",  # noqa: DTZ011 (the reader's own day)
+        f"{_processor()}, {os.cpu_count()} cores, {_memory()} of memory, load before {load}",
+        f"{_system()}, {platform.python_implementation()} {platform.python_version()}",
+        ", ".join(versions),
+    ]
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return bool(metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return False
+
+
+def _commit() -> str:
+    def git(*words: str) -> str:
+        return subprocess.run(("git", *words), cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        return git("rev-parse", "--short", "HEAD") + (" with changes" if git("status", "--porcelain") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "of no known commit"
+
+
+def _processor() -> str:
+    return _field(Path("/proc/cpuinfo"), "model name") or platform.processor() or platform.machine()
+
+
+def _memory() -> str:
+    told = _field(Path("/proc/meminfo"), "MemTotal")
+    return f"{int(told.split()[0]) / 2**20:.1f} GiB" if told else "an unknown amount"
+
+
+def _system() -> str:
+    name = _field(Path("/etc/os-release"), "PRETTY_NAME", separator="=").strip('"')
+    return f"{name or platform.system()}, kernel {platform.release()}"
+
+
+def _field(path: Path, name: str, *, separator: str = ":") -> str:
+    if not path.is_file():
+        return ""
+    lines = (line.partition(separator) for line in path.read_text().splitlines())
+    return next((value.strip() for key, _, value in lines if key.strip() == name), "")

@@ -1,0 +1,42 @@
+"""A chat's page by the number of its messages: bytes, and the time until its last byte."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+
+from bench.processes import cpu_seconds
+from bench.site import Site
+from bench.table import Line, kilobytes, median, milliseconds
+
+TIMES = 15
+KINDS = {
+    "measured": "usage recorded",
+    "estimated": "no usage, window unknown",
+    "folded": "all but 20 behind the divider",
+}
+
+
+def measure(site: Site) -> Iterator[Line]:
+    site.get("empty too")  # templates are read once a process
+    for name in site.chats:
+        length, _, kind = name.partition(" ")
+        if kind in KINDS:
+            yield _page(site, name, f"page of {int(length):,} messages, {KINDS[kind]}")
+
+
+def _page(site: Site, name: str, what: str) -> Line:
+    response, body, first = site.get(name, **{"Accept-Encoding": "gzip"})
+    before = cpu_seconds(site.pid)
+    seconds = [site.get(name)[2] for _ in range(TIMES)]
+    cpu = (cpu_seconds(site.pid) - before) / TIMES
+    compressed = kilobytes(len(gzip.compress(body, 6)))
+    if response.headers["Content-Encoding"]:
+        size = f"{kilobytes(len(gzip.decompress(body)))} sent as {kilobytes(len(body))}"
+    else:
+        size = f"sent as it is ({compressed} if a proxy compresses)"
+    return Line(
+        what,
+        f"{kilobytes(len(body))}, {milliseconds(median(seconds))}",
+        f"median of {TIMES} ({milliseconds(cpu)} of processor), the first one {milliseconds(first)}; {size}",
+    )
