@@ -11,13 +11,14 @@ from pygments.util import ClassNotFound
 
 # Never guessed, and only languages that chats are about: a lexer is a pile of regular expressions run on what a
 # stranger wrote.
-LANGUAGES = frozenset(
-    "bash c c++ cfg clojure cmake cpp cs csharp css dart diff docker dockerfile elixir erlang fish fsharp go golang "
-    "graphql groovy haskell hcl html ini java javascript jinja js json jsx julia kotlin lua make makefile matlab "
-    "nginx nix objective-c ocaml patch perl php postgresql powershell protobuf ps1 py python python3 r rb rs ruby "
-    "rust scala sh shell sql sqlite svelte swift terraform tex latex toml ts tsx typescript vim vue xml yaml yml "
-    "zig zsh".split()
-)
+LANGUAGE_NAMES = """
+    bash c c++ cfg clojure cmake cpp cs csharp css dart diff docker dockerfile elixir erlang fish fsharp go golang
+    graphql groovy haskell hcl html ini java javascript jinja js json jsx julia kotlin lua make makefile matlab
+    nginx nix objective-c ocaml patch perl php postgresql powershell protobuf ps1 py python python3 r rb rs ruby
+    rust scala sh shell sql sqlite svelte swift terraform tex latex toml ts tsx typescript vim vue xml yaml yml
+    zig zsh
+"""
+LANGUAGES = frozenset(LANGUAGE_NAMES.split())
 MAX_HIGHLIGHTED = 20_000
 FORMATTER = HtmlFormatter(nowrap=True)
 

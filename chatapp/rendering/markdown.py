@@ -22,10 +22,10 @@ COST_OF_BRACKET = 60
 COST_OF_MARK = 10
 COST_OF_CODE = 2
 COST_OF_LINE = 25
-COST_OF_BLOCK = 30
+COST_OF_BLOCK = 60
 MARKS = "*_~`<|&\\!(:"
-# A text may cost about half a second; the blocks after that are shown as plain text.
-BUDGET = 400_000
+# A text may cost about a quarter of a second; the blocks after that are shown as plain text.
+BUDGET = 250_000
 
 LINK_SCHEMES = frozenset({"http", "https", "mailto"})
 

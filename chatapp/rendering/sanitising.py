@@ -23,7 +23,7 @@ LANGUAGE_CLASS = re.compile(r"language-[\w+#.-]{1,30}")
 CODE_BLOCK = re.compile(r'<pre[^>]*><code(?: class="language-([^"]*)")?>(.*?)</code></pre>', re.DOTALL)
 
 
-def keep_attribute(tag: str, attribute: str, value: str) -> str | None:
+def keep_attribute(_tag: str, attribute: str, value: str) -> str | None:
     if attribute == "class":
         return value if LANGUAGE_CLASS.fullmatch(value) else None
     if attribute == "dir":

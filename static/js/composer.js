@@ -7,16 +7,14 @@
   const place = `foldline:draft:${form.dataset.draft}`;
   const isTouch = matchMedia("(hover: none) and (pointer: coarse)");
   const OFFLINE = "Foldline could not be reached, so nothing was sent. Your text is still here; try again.";
-  let attempt = { text: null, key: "" };
-  let sending = false;
-  let shownAt = 0;
+  const NONE = { text: null, key: "" };
+  let attempt = NONE;
+  let [sending, shownAt] = [false, 0];
 
   function newKey() {
     // randomUUID is missing on plain http beyond localhost.
     return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   }
-
-  // --- the draft
 
   function remember() {
     try {
@@ -45,8 +43,6 @@
     box.style.height = `${box.scrollHeight}px`;
   }
 
-  // --- sending
-
   function send() {
     if (!sending && box.value.trim()) form.requestSubmit();
   }
@@ -73,39 +69,33 @@
       event.stopPropagation();
       return;
     }
-    if (attempt.text !== box.value || !attempt.key) attempt = { text: box.value, key: newKey() };
+    if (attempt.text !== box.value) attempt = { text: box.value, key: newKey() };
     form.elements.idempotency_key.value = attempt.key;
     remember();
   }, true);
 
+  const setSending = (value) => form.setAttribute("aria-busy", (sending = value));
+
   function accepted() {
     // What was typed while the message was on its way stays.
     if (box.value.startsWith(attempt.text)) box.value = box.value.slice(attempt.text.length).trimStart();
-    attempt = { text: null, key: "" };
+    attempt = NONE;
     remember();
     grow();
   }
 
   document.body.addEventListener("foldline:sent", accepted);
 
-  // --- how it went
-
   const isMeter = (event) => event.target === box || event.detail.elt === box;
 
   document.body.addEventListener("htmx:beforeRequest", (event) => {
     if (isMeter(event)) return;
     error.textContent = "";
-    if (event.detail.elt === form) {
-      sending = true;
-      form.setAttribute("aria-busy", "true");
-    }
+    if (event.detail.elt === form) setSending(true);
   });
 
   document.body.addEventListener("htmx:afterRequest", (event) => {
-    if (event.detail.elt === form) {
-      sending = false;
-      form.removeAttribute("aria-busy");
-    }
+    if (event.detail.elt === form) setSending(false);
     const { xhr } = event.detail;
     if (!isMeter(event) && xhr.responseURL.includes("/accounts/login/")) {
       error.textContent = "You are signed out, so nothing was done. Sign in again in another tab, then try once more; your text is still here.";

@@ -24,6 +24,13 @@
     scroller.scrollTop -= Math.max(0, 0.62 * view.height - room);
   }
 
+  function show(panel) {
+    const view = scroller.getBoundingClientRect();
+    const hiddenBelow = panel.getBoundingClientRect().bottom - view.bottom + 32;
+    const roomAbove = crease().getBoundingClientRect().top - view.top - 32;
+    scroller.scrollTop += Math.max(0, Math.min(hiddenBelow, roomAbove));
+  }
+
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-toggle]");
     if (!button) return;
@@ -36,5 +43,6 @@
     if (isOpen) release();
     back();
     if (isOpen && panel.id === "archived") await openArchived(panel);
+    else if (isOpen) show(panel);
   });
 }

@@ -1,27 +1,20 @@
 // Events: one socket an open chat, frames of a reply, changes of the page, and what happens when the socket is gone.
 "use strict";
 {
-  const root = document.getElementById("live");
-  const banner = document.getElementById("banner");
-  const status = document.getElementById("status");
+  const byId = (id) => document.getElementById(id);
+  const [root, banner, status] = ["live", "banner", "status"].map(byId);
   const SECOND = 1000;
   const BLOCKED =
     "The live connection (WebSocket) can’t be opened; a proxy in between may block it. This page asks every two seconds instead, and sending works.";
-  const GONE = "Foldline can’t be reached. This page tries again; what you typed is kept.";
-  const OFFLINE = "You are offline. This page goes on when you are back; what you typed is kept.";
+  const DELETED = "This chat is no longer there.";
+  const UNREACHABLE = "Foldline can’t be reached, or you are offline. This page tries again; what you typed is kept.";
   let known = Number(root.dataset.seen || 0);
   let socket = null;
-  let tries = 0;
-  let frames = 0;
+  let [tries, frames, lastWord, bannerTimer, pollTimer] = [0, 0, 0, 0, 0];
   let heard = Date.now();
-  let lastWord = 0;
-  let bannerTimer = 0;
-  let pollTimer = 0;
 
   const isOpen = () => socket?.readyState === WebSocket.OPEN;
   const isWriting = () => Boolean(document.querySelector("#log article[data-status=streaming]"));
-
-  // --- what arrives
 
   function receive(html, { force = false } = {}) {
     heard = Date.now();
@@ -42,6 +35,7 @@
     known = Math.max(known, Number(revision));
     root.dataset.seen = known;
     document.querySelectorAll("input[name=seen]").forEach((field) => (field.value = known));
+    document.title = `${byId("title").textContent.trim()} · Foldline`;
     back();
     announce(wasWriting);
     document.dispatchEvent(new Event("foldline:changed"));
@@ -59,7 +53,7 @@
   function applyFrame(frame) {
     frames += 1;
     const id = frame.dataset.frame;
-    const tail = document.getElementById(`tail-${id}`);
+    const tail = byId(`tail-${id}`);
     if (!tail) return acknowledge();
     const back = foldline.scroll.mark();
     const whole = "whole" in frame.dataset;
@@ -68,17 +62,15 @@
     if (part("reasoning-blocks")) {
       const done = Number(frame.dataset.reasoningDone);
       fits = applyPart("reasoning-", id, done, part("reasoning-blocks"), part("reasoning-tail"), whole) && fits;
-      document.getElementById(`reasoning-${id}`).hidden = false;
+      byId(`reasoning-${id}`).hidden = false;
     }
-    const waiting = document.getElementById(`waiting-${id}`);
-    if (waiting.textContent !== part("waiting").textContent) waiting.textContent = part("waiting").textContent;
+    foldline.patchChildren(byId(`waiting-${id}`), part("waiting"));
     back();
-    if (fits) acknowledge();
-    else resync();
+    (fits ? acknowledge : resync)();
   }
 
   function applyPart(prefix, id, done, fresh, freshTail, whole) {
-    const blocks = document.getElementById(`${prefix}blocks-${id}`);
+    const blocks = byId(`${prefix}blocks-${id}`);
     const arrived = [...fresh.children];
     const count = blocks.children.length;
     if (whole) foldline.patchChildren(blocks, fresh);
@@ -86,13 +78,12 @@
     else blocks.append(...arrived.slice(count - done));
     // A page that was painted with more than this frame knows of keeps its newer tail.
     if (done + arrived.length >= blocks.children.length) {
-      foldline.patchChildren(document.getElementById(`${prefix}tail-${id}`), freshTail);
+      foldline.patchChildren(byId(`${prefix}tail-${id}`), freshTail);
     }
     return true;
   }
 
-  // --- what goes out: only how far this page has seen
-
+  // All that goes out: how far this page has seen.
   function say(extra = {}) {
     if (!isOpen()) return;
     lastWord = Date.now();
@@ -104,12 +95,9 @@
   }
 
   function resync() {
-    if (isOpen()) {
-      if (Date.now() - lastWord >= SECOND / 2) say({ resync: true });
-    } else poll();
+    if (!isOpen()) poll();
+    else if (Date.now() - lastWord >= SECOND / 2) say({ resync: true });
   }
-
-  // --- the socket
 
   function connect() {
     const address = new URL(`${root.dataset.socket}?seen=${known}`, location.href);
@@ -117,17 +105,15 @@
     warnSoon();
     socket = new WebSocket(address);
     socket.onopen = () => {
-      tries = frames = 0;
       heard = Date.now();
-      clearTimeout(bannerTimer);
-      clearTimeout(pollTimer);
-      bannerTimer = pollTimer = 0;
+      [bannerTimer, pollTimer].forEach(clearTimeout);
+      tries = frames = bannerTimer = pollTimer = 0;
       banner.hidden = true;
     };
     socket.onmessage = (event) => receive(event.data);
     // Whatever the code says: the chat goes on, so the page comes back.
     socket.onclose = ({ code }) => {
-      if (code === 4404) return warn("This chat is no longer there.");
+      if (code === 4404) return warn(DELETED);
       tries += 1;
       warnSoon();
       pollTimer ||= setTimeout(poll, SECOND);
@@ -136,9 +122,7 @@
   }
 
   function reconnect() {
-    const old = socket;
-    old.onopen = old.onmessage = old.onclose = null;
-    old.close();
+    Object.assign(socket, { onopen: null, onmessage: null, onclose: null }).close();
     connect();
   }
 
@@ -148,14 +132,12 @@
   }
 
   function warnSoon() {
-    bannerTimer ||= setTimeout(() => warn(BLOCKED), 3.5 * SECOND);
+    bannerTimer ||= setTimeout(() => warn(BLOCKED), 3 * SECOND);
   }
-
-  // --- while there is no socket
 
   async function ask({ force = false } = {}) {
     const answer = await fetch(`${root.dataset.changesUrl}?seen=${force ? 0 : known}`, { headers: { "HX-Request": "true" } });
-    if (answer.status === 404) warn("This chat is no longer there.");
+    if (answer.status === 404) warn(DELETED);
     else if (answer.redirected) warn("You are signed out. Sign in again to go on; what you typed is kept here.");
     else if (!answer.ok) throw new Error(answer.status);
     else return receive(await answer.text(), { force });
@@ -165,9 +147,9 @@
   async function poll() {
     try {
       await ask({ force: isWriting() });
-      if ([GONE, OFFLINE].includes(banner.textContent)) warn(BLOCKED);
+      if (banner.textContent === UNREACHABLE) warn(BLOCKED);
     } catch {
-      warn(navigator.onLine ? GONE : OFFLINE);
+      warn(UNREACHABLE);
     }
     pollTimer = isOpen() ? 0 : setTimeout(poll, 2 * SECOND);
   }
@@ -175,15 +157,11 @@
   // A socket can look open and be dead: after sleep, or silent while a reply should be written.
   async function check() {
     heard = Date.now();
-    try {
-      if (isOpen() && (await ask())) reconnect();
-    } catch {
-      // The close of the socket follows and says so.
-    }
+    // Where even asking fails, the close of the socket follows and says so.
+    if (isOpen() && (await ask().catch(() => false))) reconnect();
   }
 
-  // --- answers to commands come the same way as events
-
+  // Answers to commands come the same way as events.
   document.body.addEventListener("htmx:beforeSwap", (event) => {
     const { serverResponse, target } = event.detail;
     if (target.id === "meter") foldline.patchChildren(target, foldline.parse(serverResponse));

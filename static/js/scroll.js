@@ -5,8 +5,7 @@ window.foldline = window.foldline || {};
   const NEAR = 48;
   const scroller = document.getElementById("scroll");
   const latest = document.getElementById("latest");
-  let follows = true;
-  let lastTop = 0;
+  let [follows, lastTop] = [true, 0];
 
   const distance = () => scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop;
 
@@ -27,7 +26,7 @@ window.foldline = window.foldline || {};
   }
 
   // Remembers a place; the function it returns brings that place back to where it was on the screen.
-  function mark(place = firstVisible()) {
+  function mark(place = follows ? null : firstVisible()) {
     const before = place?.getBoundingClientRect().top;
     return () => {
       if (follows) toEnd();

@@ -5,7 +5,7 @@
   const menus = () => document.querySelectorAll("details.menu[open]");
 
   document.addEventListener("keydown", (event) => {
-    if ((isMac ? event.metaKey : event.ctrlKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "j") {
+    if ((isMac ? event.metaKey : event.ctrlKey) && event.key === "j") {
       event.preventDefault();
       document.querySelector("[data-new-chat]").click();
     }

@@ -1,9 +1,9 @@
 """What a reply looks like once it is whole."""
 
 import pytest
-from tests.rendering.reading import elements, roots, visible
 
 from chatapp.rendering import render, render_plain
+from tests.rendering.reading import elements, roots, visible
 
 
 def test_prose_lists_and_tables_are_set():

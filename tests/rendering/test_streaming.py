@@ -5,14 +5,12 @@ import time
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.rendering.reading import roots, visible
 
 from chatapp.rendering import StreamedText, render, split
+from tests.rendering.reading import roots, visible
 
-LINES = st.sampled_from(
-    ["a", "b *c*", "#", "# h", "-", "- i", "  - j", "    k", "1. n", "> q", ">", "---", "===", "```", "```py", "~~~"]
-    + ["  ```", "`", "|a|b|", "|-|-|", "\t", "", "", "![", "[x]: /u", "[x]", "**", "  l  ", "a\r", "\x00", "x" * 50]
-)
+PIECES = r"a/b *c*/#/# h/-/- i/  - j/    k/1. n/> q/>/---/===/```/```py/~~~/  ```/`/|a|b|/|-|-|///![/[x]: u/[x]/**/  l"
+LINES = st.sampled_from([*PIECES.split("/"), "\ttab", "a\r", "\x00", "x" * 50])
 TEXTS = st.lists(LINES, max_size=14).map("\n".join)
 SAMPLE = "Here:\n\n```python\nprint('x')\n```\n\nand `code` and **bold**\n\n- a\n  ```\n  b\n  ```\n- c\n\nend"
 
