@@ -120,8 +120,10 @@ class Ending:
 
 @transaction.atomic
 def end_compaction(*, compaction_id: int, ending: Ending) -> bool:
-    """Refused, failed or cancelled: nothing else changes. False when it had ended already."""
-    compaction = Compaction.objects.get(pk=compaction_id)
+    """Refused, failed or cancelled: nothing else changes. False when it had ended already, or its chat is gone."""
+    compaction = Compaction.objects.live().filter(pk=compaction_id).first()
+    if compaction is None:
+        return False
     chat = lock_chat(compaction.chat_id)
     ended = Compaction.objects.live().filter(pk=compaction_id)
     changed = ended.update(

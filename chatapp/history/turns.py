@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
@@ -33,6 +34,7 @@ def start_chat(
     *, owner_id: int, text: str, idempotency_key: str, model: LanguageModel | None, system_prompt: str, by: str
 ) -> Turn:
     """A new chat with its first turn. `by` names the process that will write the reply."""
+    get_user_model().objects.select_for_update().get(pk=owner_id)  # the same start twice at once is one chat
     sent = (
         Message.objects.select_related("chat")
         .filter(chat__owner_id=owner_id, position=0, role=Message.Role.USER, idempotency_key=idempotency_key)

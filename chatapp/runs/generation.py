@@ -95,7 +95,10 @@ async def _write(live: LiveRun, outcome: Outcome) -> None:
         await _stream(live, situation, outcome)
     except errors.RequestTooLong as too_long:  # rule B3: one compaction, one more try
         await _learn_window(situation, too_long.window)
-        if has_tried or not await compacting.compact_for_run(live.chat_id, live.run_id, Compaction.Trigger.OVERFLOW):
+        may_compact = not has_tried and situation.limits.threshold_percent > 0  # at 0 only the button does
+        if not (
+            may_compact and await compacting.compact_for_run(live.chat_id, live.run_id, Compaction.Trigger.OVERFLOW)
+        ):
             raise
         try:
             await _stream(live, await _load(live), outcome)

@@ -9,7 +9,7 @@ from chatapp import connecting, events
 from chatapp.database import in_database
 from chatapp.history import chats, ledger, loading
 from chatapp.llm import complete, errors
-from chatapp.models import UsageRecord
+from chatapp.models import Chat, UsageRecord
 from compaction.prompts import clean_title, title_request
 from compaction.request import as_payload
 
@@ -20,7 +20,10 @@ LONGEST_TITLE_TOKENS = 400  # a reasoning model thinks first
 
 async def suggest(chat_id: UUID) -> None:
     """Once, after the first exchange; whatever goes wrong, the first words of the message stay the title."""
-    situation = await in_database(loading.load_situation, chat_id)
+    try:
+        situation = await in_database(loading.load_situation, chat_id)
+    except Chat.DoesNotExist:  # deleted meanwhile
+        return
     messages = situation.transcript.messages
     if situation.chat.titled_by_hand or len(messages) != 2 or situation.transcript.archived_count:
         return

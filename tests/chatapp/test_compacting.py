@@ -454,6 +454,94 @@ async def test_archived_messages_are_loaded_from_behind_the_divider_in_pages(ali
     assert len({article["message"] for article in shown}) == min(80, boundary + 1)
 
 
+async def test_opencode_30664_too_long_at_threshold_0_is_an_error_without_an_automatic_pass(alice: Visitor) -> None:
+    alice.endpoint.will(TOO_LONG)
+    alice.endpoint.always(summarising())
+    chat = await long_chat(alice)
+    await in_database(_set_threshold, 0)
+
+    answer = await alice.say(chat, "Go on")
+
+    assert (answer.status, answer.failure) == ("failed", "too_long")
+    assert await compactions_of(chat) == []
+    assert "Compact now" in await alice.page(chat)
+
+
+async def test_zed_62423_a_long_paste_onto_a_half_full_window_compacts_before_the_send(alice: Visitor) -> None:
+    alice.endpoint.always(summarising())
+    chat = await long_chat(alice, turns=4, window=2600)
+
+    await alice.say(chat, "Pasted: " + WORDS * 6)
+
+    assert is_summary_request(alice.endpoint.payloads[0])
+    assert [(c.trigger, c.status) for c in await compactions_of(chat)] == [("send", "applied")]
+
+
+async def test_opencode_27924_prompt_and_tail_over_the_trigger_is_one_attempt_and_no_loop(alice: Visitor) -> None:
+    alice.endpoint.always(summarising())
+    chat = await long_chat(alice, turns=2, window=2600, system_prompt="Remember this. " * 600)
+
+    answer = await alice.say(chat, "Go on")
+
+    assert answer.status == "complete"
+    assert [c.status for c in await compactions_of(chat)] == ["refused"]
+    assert summary_calls(alice) == []
+
+
+async def test_open_webui_27037_kept_turns_are_still_there_one_two_and_three_turns_after(alice: Visitor) -> None:
+    alice.endpoint.always(summarising())
+    chat = await long_chat(alice)
+    await press(alice, chat)
+    await alice.say(chat, "one")
+    kept = alice.endpoint.payloads[-1]["messages"][:-1]
+
+    for words in ("two", "three"):
+        await alice.say(chat, words)
+
+        assert alice.endpoint.payloads[-1]["messages"][: len(kept)] == kept
+
+
+async def test_thane_1170_ten_compactions_leave_one_record_and_a_bounded_request(alice: Visitor) -> None:
+    alice.endpoint.always(summarising(answer=WORDS))
+    chat = await long_chat(alice, turns=2)
+    for _ in range(10):
+        await alice.say(chat, WORDS)
+        await alice.say(chat, WORDS)
+        assert (await press(alice, chat)).status == "applied"
+
+    await alice.say(chat, "And now?")
+
+    sent = str(alice.endpoint.payloads[-1]["messages"])
+    assert sent.count("<record") == 1
+    assert len(sent) < len(WORDS) * 6
+
+
+async def test_claudian_730_page_is_lighter_after_a_compaction(alice: Visitor) -> None:
+    alice.endpoint.always(summarising())
+    chat = await long_chat(alice)
+    before = await alice.page(chat)
+
+    await press(alice, chat)
+
+    after = await alice.page(chat)
+    assert after.count("<article") < before.count("<article")
+    assert after.count("<") < before.count("<")
+
+
+async def test_chat_deleted_in_mid_compaction_ends_it_quietly(alice: Visitor, caplog) -> None:
+    gate = Signal()
+    alice.endpoint.always(summarising([head(), text("The pers"), hold(gate)]))
+    chat = await long_chat(alice)
+    await alice.post(f"/chats/{chat.pk}/compact/")
+    await gate.reached()
+
+    await alice.post(f"/chats/{chat.pk}/delete/", htmx=False)
+    await settled(chat)
+    await alice.endpoint.requests[0].left.seen()
+
+    assert "Traceback" not in caplog.text
+
+
 async def test_killed_compaction_leaves_the_old_state_and_the_next_send_works(alice: Visitor) -> None:
     """Killed at every step: the row is claimed, planned, called for; nothing but `apply` changes the chat."""
     alice.endpoint.always(summarising())

@@ -269,6 +269,26 @@ async def test_key_is_in_no_error_and_no_page(alice: Visitor) -> None:
     assert "very-secret" not in (await last_message(chat)).failure_detail
 
 
+async def test_chat_deleted_in_mid_stream_ends_the_run_quietly(alice: Visitor, caplog) -> None:
+    gate, script = on_hold("Half")
+    alice.endpoint.will(script)
+    chat = await alice.start("Tell me")
+    await gate.reached()
+
+    response = await alice.post(f"/chats/{chat.pk}/delete/", htmx=False)
+    await settled(chat)
+    await alice.endpoint.requests[0].left.seen()
+
+    assert response["Location"] == "/"
+    assert "Traceback" not in caplog.text
+
+
+async def test_same_start_twice_at_once_is_one_chat(alice: Visitor) -> None:
+    await asyncio.gather(*[alice.start("Hello", idempotency_key="k") for _ in range(5)])
+
+    assert await in_database(Chat.objects.count) == 1
+
+
 async def _until(is_so) -> None:
     async with asyncio.timeout(10):
         while not await in_database(is_so):
