@@ -179,16 +179,9 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
             if view.position in changed
         ]
     context = page.context() | {"since": seen, "revision": chat.revision, "user": user}
-    context |= {"whole": whole, "fold_changed": fold_changed, "status_text": _status_text(page)}
+    context |= {"whole": whole, "fold_changed": fold_changed}
     context["sidebar"] = read_sidebar(user) if chat.listed_revision > seen else None
     return chat.revision, render_to_string("chat/changes.html", context)
-
-
-def _status_text(page: ChatPage) -> str:
-    """One word for the polite status region of a screen reader."""
-    if page.run_live:
-        return "Writing"
-    return "Finished" if any(view.role == Message.Role.ASSISTANT for view in page.messages) else ""
 
 
 def view_messages(chat: Chat, rows: list[Message], *, last_id: int | None = None) -> list[MessageView]:

@@ -16,7 +16,7 @@ from chatapp import compacting, connecting, events
 from chatapp.database import in_database
 from chatapp.history import ledger, loading, turns
 from chatapp.history.errors import Fenced
-from chatapp.llm import deltas, errors, stream_chat
+from chatapp.llm import errors, stream_chat
 from chatapp.models import Compaction, LanguageModel, Message, UsageRecord
 from chatapp.runs import titles
 from chatapp.runs.live import LiveRun
@@ -135,9 +135,6 @@ async def _stream(live: LiveRun, situation: loading.Situation, outcome: Outcome)
     async with aclosing(stream):
         async for event in stream:
             live.take(event)
-            if isinstance(event, deltas.TextWasReasoning):  # what the page shows as the reply is none
-                await in_database(turns.begin_writing, run_id=live.run_id, attempt=live.attempt)
-                await events.publish(live.chat_id, events.Changed())
     if not live.text.strip() and live.reasoning and not live.gathered.has_tool_calls:
         raise errors.StreamBroken("only_reasoning")
 

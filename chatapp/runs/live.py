@@ -46,6 +46,7 @@ class LiveRun:
                 self.waiting, self.waiting_seconds = code, seconds
             case deltas.TextWasReasoning():
                 self._reply, self._thoughts = StreamedText(), StreamedText()
+                self._wants_whole = True
         self.changed.set()
 
     def show_whole(self) -> None:

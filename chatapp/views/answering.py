@@ -53,7 +53,6 @@ def page_context(request: PersonRequest, chat: Chat | None) -> dict[str, Any]:
     context = presenting.read_page(chat.pk).context() if chat else presenting.empty_page()
     model = context["current_model"]
     context["sidebar"] = presenting.read_sidebar(request.user)
-    context["page_title"] = f"{chat} · Foldline" if chat else "Foldline"
     context["idempotency_key"] = uuid4().hex
     context["show_demo_notice"] = bool(model and model.endpoint.is_demo and not request.COOKIES.get(NOTICE_COOKIE))
     return context

@@ -9,7 +9,7 @@ from chatapp.database import in_database
 from chatapp.models import Chat
 from tests.chatapp.test_replies import on_hold
 from tests.scripted import reply
-from tests.visiting import Visitor, articles, refreshed, settled
+from tests.visiting import Visitor, articles, last_message, refreshed, settled
 
 
 def revisions(html: str) -> tuple[int, int]:
@@ -161,3 +161,18 @@ async def test_nonsense_revision_in_the_address_means_nothing_seen(alice: Visito
     polled = await alice.client.get(f"/chats/{chat.pk}/changes/?seen={seen}")
 
     assert len(articles(polled.content.decode())) == 2
+
+
+async def test_reasoning_that_had_no_opening_tag_leaves_the_reply_on_every_open_page(alice: Visitor) -> None:
+    gate, script = on_hold("Let me think.\n\nTwo and two.\n</think>\n\n", then="Four.")
+    alice.endpoint.will(script)
+    chat = await alice.start("2+2?")
+    await gate.reached()
+    async with alice.socket(chat, seen=0) as socket:
+        html = await socket.until("data-reasoning-blocks")
+        gate.set()
+        await settled(chat)
+
+    message = await last_message(chat)
+    assert "data-whole" in html
+    assert (message.content.strip(), "Two and two." in message.reasoning) == ("Four.", True)
