@@ -14,8 +14,11 @@ MAX_CHARACTERS = 100_000
 
 
 def render(text: str) -> SafeString:
-    """Canonical, sanitised HTML: a row of blocks, each one element. Never raises, whatever the text."""
-    return mark_safe("\n".join(rendered_blocks(clean(text))))  # noqa: S308 (each block is sanitised)
+    """Canonical, sanitised HTML: a row of blocks, each one element. Never raises, whatever the text.
+
+    Nothing between them, as in a frame: a page that has shown them one by one keeps every one at the reply's end.
+    """
+    return mark_safe("".join(rendered_blocks(clean(text))))  # noqa: S308 (each block is sanitised)
 
 
 def rendered_blocks(text: str) -> Iterator[SafeString]:

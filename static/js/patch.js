@@ -34,13 +34,15 @@
 
   function patchChildren(old, fresh) {
     const nodes = [...fresh.childNodes];
-    const surplus = [...old.childNodes].slice(nodes.length);
     nodes.forEach((node, index) => {
+      // What has a name is found by it: something before it may have gone.
+      const same = node.id && [...old.childNodes].slice(index).find((other) => other.id === node.id);
+      while (same && old.childNodes[index] !== same) old.childNodes[index].remove();
       const there = old.childNodes[index];
       if (there) patch(there, node);
       else old.append(node);
     });
-    surplus.forEach((node) => node.remove());
+    [...old.childNodes].slice(nodes.length).forEach((node) => node.remove());
   }
 
   foldline.parse = (html) => {

@@ -46,7 +46,7 @@ def test_each_finished_block_is_exactly_one_element(text):
 
 @given(TEXTS)
 def test_finished_blocks_are_the_beginning_of_the_canonical_html(text):
-    assert render(text.replace("\r", "")).startswith("\n".join(split(text.replace("\r", "")).blocks))
+    assert render(text.replace("\r", "")).startswith("".join(split(text.replace("\r", "")).blocks))
 
 
 @given(TEXTS, st.integers(1, 5))
