@@ -1,34 +1,25 @@
-"""The one function that says how large a chat is, and where its trigger lies (rules A2, A3, A5, A7)."""
+"""The one function that says how large a chat is, beside its trigger and window (rules A2, A3, A7)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from compaction.limits import Limits, headroom_tokens, trigger_tokens
 from compaction.request import record_text
 from compaction.tokens import MESSAGE_TOKENS, estimate_message, estimate_text
 from compaction.transcript import Message, Transcript, Usage
+
+__all__ = ["Limits", "Meter", "Weight", "headroom_tokens", "measure", "recorded_size", "trigger_tokens", "weigh"]
 
 TOO_LARGE, TOO_SMALL = "too_large", "too_small"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """`window` 0 = unknown; `threshold_percent` 0 = never automatic; `ratio` = recorded tokens to one estimated."""
-
-    window: int
-    threshold_percent: int
-    tail_percent: int
-    summary_percent: int
-    ratio: float = 1.0
-
-    @property
-    def trigger(self) -> int:
-        return trigger_tokens(self.window, self.threshold_percent)
-
-
-@dataclass(frozen=True, slots=True)
 class Meter:
-    """In tokens; system + summary + live + pending = used. `distrusted`: why the newest recorded usage wasn't used."""
+    """In tokens; system + summary + live + pending = used. `distrusted`: why the newest recorded usage wasn't used.
+
+    `headroom_moved`: the trigger lies below the threshold, so that the next reply still fits (rule A6).
+    """
 
     used: int
     trigger: int
@@ -39,6 +30,7 @@ class Meter:
     live: int
     pending: int
     distrusted: str = ""
+    headroom_moved: bool = False
 
     @property
     def over_trigger(self) -> bool:
@@ -51,11 +43,6 @@ class Meter:
     @property
     def fits(self) -> bool:
         return self.window == 0 or self.used <= self.window
-
-
-def trigger_tokens(window: int, threshold_percent: int) -> int:
-    """Tokens at which compaction starts by itself; 0 = never (threshold 0, or the window is unknown)."""
-    return max(1, window * threshold_percent // 100) if window > 0 and threshold_percent > 0 else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +81,7 @@ def weigh(transcript: Transcript, limits: Limits, *, pending_text: str = "", no_
         live=live,
         pending=pending,
         distrusted=distrusted,
+        headroom_moved=limits.is_moved_by_headroom,
     )
     return Weight(meter, sum(estimate), messages)
 

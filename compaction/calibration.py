@@ -1,4 +1,4 @@
-"""What recorded usage teaches about estimates: one ratio a model, kept by the rim and given back as Limits.ratio (A4)."""
+"""What recorded usage teaches about estimates: one ratio a model, kept at the rim, given back in Limits (rule A4)."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from compaction.budget import Limits, Meter, measure, trigger_tokens
+from compaction.budget import Limits, Meter, headroom_tokens, measure, trigger_tokens
 from compaction.request import assemble
 from compaction.tokens import estimate_message, estimate_request
 from compaction.transcript import Transcript, Usage
@@ -120,6 +120,48 @@ def test_a5_trigger_is_a_percentage_of_the_window_or_never(window: int, percent:
 def test_a5_near_is_ten_points_of_the_window_below_the_trigger(size: int, is_near: bool, is_over: bool) -> None:
     meter = Meter(size, 850, 1_000, measured=True, system=0, summary=0, live=size, pending=0)
     assert (meter.near_trigger, meter.over_trigger) == (is_near, is_over)
+
+
+@pytest.mark.parametrize(
+    ("completions", "window", "headroom"),
+    [
+        ([], 8_000, 1_000),
+        ([100, 200], 8_000, 1_000),
+        ([2_001, 5], 8_000, 2_402),
+        ([], 200_000, 8_192),
+        ([9_000, *[10] * 10], 8_000, 1_000),
+        ([10, *[9_000] * 9], 8_000, 10_800),
+        ([], 0, 0),
+    ],
+)
+def test_a6_headroom_is_for_the_longest_of_the_last_ten_completions(
+    completions: list[int], window: int, headroom: int
+) -> None:
+    assert headroom_tokens(completions, window) == headroom
+
+
+@pytest.mark.parametrize(
+    ("percent", "headroom", "trigger"),
+    [(85, 0, 850), (85, 150, 850), (85, 151, 849), (85, 400, 600), (85, 900, 500), (95, 125, 875), (30, 900, 300)],
+)
+def test_a6_the_trigger_moves_down_to_where_the_reply_fits_but_not_below_half(
+    percent: int, headroom: int, trigger: int
+) -> None:
+    limits = replace(LIMITS, threshold_percent=percent, headroom=headroom)
+    assert limits.trigger == trigger
+    assert limits.is_moved_by_headroom == (trigger < percent * 10)
+
+
+@pytest.mark.parametrize("changes", [{"threshold_percent": 0}, {"window": 0}])
+def test_a6_headroom_never_switches_automatic_compaction_on(changes: dict[str, int]) -> None:
+    limits = replace(LIMITS, headroom=900, **changes)
+    assert (limits.trigger, limits.is_moved_by_headroom) == (0, False)
+
+
+@pytest.mark.parametrize(("headroom", "is_moved"), [(0, False), (400, True)])
+def test_a6_the_meter_says_that_the_trigger_was_moved(headroom: int, is_moved: bool) -> None:
+    meter = measure(chat(*turns(1)), replace(LIMITS, headroom=headroom))
+    assert (meter.headroom_moved, meter.trigger) == (is_moved, 600 if is_moved else 850)
 
 
 def test_a1_an_unknown_window_fits_everything_and_triggers_nothing() -> None:
