@@ -57,7 +57,9 @@ def recall(memory: Memory, meter: Meter, transcript: Transcript) -> Memory:
 
 def after_refusal(memory: Memory, meter: Meter, transcript: Transcript) -> Memory:
     """A refusal is no failure, and ends no row of them."""
-    return replace(_of_model(memory, transcript.model), **_moment(meter, transcript))
+    head = transcript.messages[-1].id if transcript.messages else 0
+    known = _of_model(memory, transcript.model)
+    return replace(known, refused_size=meter.used, head=head, window=meter.window)
 
 
 def after_failure(memory: Memory, transcript: Transcript) -> Memory:
@@ -72,8 +74,3 @@ def after_success() -> Memory:
 
 def _of_model(memory: Memory, model: str) -> Memory:
     return memory if memory.model == model else Memory(model=model)
-
-
-def _moment(meter: Meter, transcript: Transcript) -> dict[str, int]:
-    head = transcript.messages[-1].id if transcript.messages else 0
-    return {"refused_size": meter.used, "window": meter.window, "head": head}
