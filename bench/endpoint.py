@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.live import ROOT
-from tests.scripted import Play, Script, ScriptedEndpoint, done, finish, head, reply, usage_only
+from tests.scripted import Play, Script, ScriptedEndpoint, counted_usage, done, finish, head, reply
 
 ORDER = re.compile(r"write (\d+) at (\d+)$")
 STAMPED_EVERY = 10
@@ -65,7 +65,7 @@ def answer(payload: dict[str, Any]) -> Script:
             await asyncio.sleep(begin + number / rate - now())
             await play.chunk({"content": token(number)})
 
-    return [head(), write, finish(), usage_only(1_000, tokens), done()]
+    return [head(), write, finish(), counted_usage(tokens), done()]
 
 
 def token(number: int) -> str:

@@ -52,7 +52,8 @@ def fill(base_url: str) -> dict[str, object]:
     owner = make_user("ada")
     wide = make_model("scripted", base_url=base_url, window=WIDE_WINDOW)
     unknown = make_model("unmeasured", base_url=base_url)
-    chats = {"empty": make_chat(owner, model=wide), "empty too": make_chat(owner, model=wide)}
+    chats = {name: make_chat(owner, model=wide) for name in ("short", "streamed")}
+    chats["long"] = talk(owner, wide, 2_000, has_usage=True)
     for length in (20, 2_000, 10_000):
         chats[f"{length} measured"] = talk(owner, wide, length, has_usage=True)
         chats[f"{length} estimated"] = talk(owner, unknown, length, has_usage=False)

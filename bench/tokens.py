@@ -37,8 +37,8 @@ class First:
 
 
 def measure(site: Site, base_url: str) -> Iterator[Line]:
-    yield from first_token(site, base_url, "empty", "a chat of some ten turns", samples=SAMPLES)
-    yield from first_token(site, base_url, "2000 measured", "a chat of 2,000 live messages", samples=SAMPLES // 3)
+    yield from first_token(site, base_url, "short", "a chat of some ten turns", samples=SAMPLES)
+    yield from first_token(site, base_url, "long", "a chat of 2,000 live messages", samples=SAMPLES // 3)
     yield from each_token(site, base_url)
 
 
@@ -99,8 +99,8 @@ def each_token(site: Site, base_url: str) -> Iterator[Line]:
     yield Line(
         "processor a token: read directly", f"{own:,.0f} µs", "of this program: read, split, parsed; nothing else"
     )
-    with site.open("empty too") as page:
-        through_foldline(site, page, "empty too")  # so that the title is no part of it
+    with site.open("streamed") as page:
+        through_foldline(site, page, "streamed")  # so that the title is no part of it
         time.sleep(PAUSE_SECONDS)
         delays, cpu, frames, received = _listen(site, page)
     yield Line(
@@ -115,7 +115,7 @@ def each_token(site: Site, base_url: str) -> Iterator[Line]:
     )
     time.sleep(2)  # until the server has noticed that the page is gone
     before = cpu_seconds(site.pid)
-    site.post_send("empty too", LONG, seen=page.seen)
+    site.post_send("streamed", LONG, seen=page.seen)
     site.end_send()
     site.wait_until_written()
     time.sleep(PAUSE_SECONDS)
@@ -129,7 +129,7 @@ def _listen(site: Site, page: PageSocket) -> tuple[list[float], float, int, int]
     """Delays of the stamped tokens, the server's processor seconds, frames and bytes."""
     delays: list[float] = []
     frames, received, newest, before = page.frames, page.bytes_read, now(), cpu_seconds(site.pid)
-    site.post_send("empty too", LONG, seen=page.seen)
+    site.post_send("streamed", LONG, seen=page.seen)
     while REPLY_ENDED not in (text := page.next()):
         fresh = [stamp for stamp in stamps(text) if stamp > newest]
         delays += [now() - stamp for stamp in fresh]
