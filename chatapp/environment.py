@@ -116,7 +116,7 @@ def read_or_make_secret(path: Path) -> str:
     try:
         return path.read_text().strip()
     except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # chats are nobody else's
     secret = secrets.token_urlsafe(50)
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
