@@ -135,8 +135,8 @@ async def _stream(live: LiveRun, situation: loading.Situation, outcome: Outcome)
     async with aclosing(stream):
         async for event in stream:
             live.take(event)
-    if not live.text.strip() and live.reasoning and not live.gathered.has_tool_calls:
-        raise errors.StreamBroken("only_reasoning")
+    if not live.text.strip() and not live.gathered.has_tool_calls:
+        raise errors.StreamBroken("only_reasoning" if live.reasoning else "empty_reply")
 
 
 @asynccontextmanager

@@ -111,6 +111,7 @@
     const code = event.detail.xhr.status;
     error.textContent = {
       403: "This page is too old to be trusted. Copy your text, reload, and send it again.",
+      413: "That is more text than can be sent at once. It is still in the box; send it in parts.",
       404: "This chat or message is no longer there. Your text is still here.",
     }[code] || `Foldline could not do that (error ${code}). Your text is still here; try again.`;
   });

@@ -165,7 +165,7 @@
   document.body.addEventListener("htmx:beforeSwap", (event) => {
     const { serverResponse, target } = event.detail;
     if (target.id === "meter") foldline.patchChildren(target, foldline.parse(serverResponse));
-    else if (serverResponse.includes("data-changes")) receive(serverResponse);
+    else if (serverResponse.startsWith("<i hidden data-changes")) receive(serverResponse); // a message may well say so too
     else return;
     event.detail.shouldSwap = false;
   });

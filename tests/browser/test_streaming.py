@@ -174,8 +174,9 @@ def test_code_fence_a_character_at_a_time_shows_no_stray_backticks(page: Page, s
     page.add_init_script(
         """addEventListener("DOMContentLoaded", () => {
             window.seen = new Set();
-            new MutationObserver(() => document.querySelectorAll("article[data-role=assistant] > .prose").forEach(
-              (prose) => window.seen.add(prose.textContent))).observe(document, { subtree: true, childList: true, characterData: true });
+            const look = () => document.querySelectorAll("article[data-role=assistant] > .prose").forEach(
+              (prose) => window.seen.add(prose.textContent));
+            new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true });
         });"""
     )
     page.reload()
@@ -236,7 +237,8 @@ def test_reading_above_is_not_moved_by_what_is_written_below(long_page: Page, sc
     page.mouse.wheel(0, -300)
     expect(button(page, "Jump to latest")).to_be_visible()
     page.wait_for_function(
-        "at => { const s = document.getElementById('scroll'); const same = window.at === s.scrollTop; window.at = s.scrollTop; return same }"
+        """() => { const { scrollTop } = document.getElementById("scroll");
+            const rests = window.at === scrollTop; window.at = scrollTop; return rests; }"""
     )
     before = place_of(page, "Paragraph 7")
 
