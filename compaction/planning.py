@@ -57,25 +57,32 @@ class Accepted:
 
 
 def plan(
-    transcript: Transcript, limits: Limits, *, up_to: int | None = None, within_turn: bool = False
+    transcript: Transcript,
+    limits: Limits,
+    *,
+    up_to: int | None = None,
+    within_turn: bool = False,
+    keeps_summary: bool = False,
 ) -> Plan | Refusal:
     """The same plan each time for the same values.
 
     `up_to` is the id of the last message that may be archived; else the tail decides. `within_turn` allows a cut
-    inside the tool loop of the last turn where no cut before it is possible.
+    inside the tool loop of the last turn where no cut before it is possible. `keeps_summary`: the summary stays and
+    only grows by a segment (rule E6), so a request without it can't be had.
     """
     messages = transcript.messages
     if not messages or _is_nothing_new(transcript):
         return Refusal(NOTHING_NEW)
     sizes = _weigh(transcript, limits)
-    cut = _cut_by_tail(transcript, limits, sizes) if up_to is None else _cut_up_to(messages, up_to)
+    stays = transcript.summary if keeps_summary else ""
+    cut = _cut_by_tail(transcript, limits, sizes, stays) if up_to is None else _cut_up_to(messages, up_to)
     if cut is None and within_turn:
         cut = _cut_in_loop(messages, sizes.tails, limits.tail_percent)
     if isinstance(cut, Refusal):
         return cut
     if cut is None:
         return Refusal(ONE_TURN)
-    return _worth_it(_planned(transcript, limits, cut, sizes), limits.trigger)
+    return _worth_it(_planned(transcript, limits, cut, sizes, stays), limits.trigger)
 
 
 def accept(plan: Plan, transcript: Transcript, summary: str, limits: Limits) -> Accepted | Refusal:
@@ -134,12 +141,12 @@ def _weigh(transcript: Transcript, limits: Limits) -> _Sizes:
     return _Sizes(used, weight.estimate, offset, tail_sizes(weight.messages))
 
 
-def _cut_by_tail(transcript: Transcript, limits: Limits, sizes: _Sizes) -> int | None:
+def _cut_by_tail(transcript: Transcript, limits: Limits, sizes: _Sizes, stays: str) -> int | None:
     """The tail's percentage of the live tokens, or less where request and summary would not come under the trigger."""
     live = sizes.tails[0] * limits.ratio
     tail = live * limits.tail_percent / 100
     if ceiling := limits.trigger or limits.window * CEILING_PERCENT // 100:
-        system = estimate_text(transcript.system_prompt) * limits.ratio
+        system = (estimate_text(transcript.system_prompt) + estimate_text(stays)) * limits.ratio
         summary = summary_budget(limits.window, limits.summary_percent, int(live))
         tail = min(tail, ceiling - 1 - system - summary - RECORD_TOKENS - max(0, sizes.offset))
     return choose_cut(transcript.messages, sizes.tails, tail_tokens=tail / limits.ratio)
@@ -159,13 +166,13 @@ def _cut_in_loop(messages: tuple[Message, ...], tails: tuple[int, ...], tail_per
     return next((cut for cut in cuts if tails[cut] * 100 <= tails[0] * tail_percent), cuts[-1] if cuts else None)
 
 
-def _planned(transcript: Transcript, limits: Limits, cut: int, sizes: _Sizes) -> Plan:
+def _planned(transcript: Transcript, limits: Limits, cut: int, sizes: _Sizes, stays: str) -> Plan:
     archived, kept = transcript.messages[:cut], transcript.messages[cut:]
     is_in_loop = bool(kept) and kept[0].role != "user"
     request = next((message for message in reversed(archived) if message.role == "user"), transcript.resent)
     ratio = limits.ratio * max(1.0, min(3.0, sizes.used / max(1, sizes.estimate)))
     kept_tokens = sizes.tails[cut] if kept else 0
-    replaced = (sizes.tails[0] - kept_tokens + estimate_text(transcript.summary)) * ratio
+    replaced = (sizes.tails[0] - kept_tokens + (0 if stays else estimate_text(transcript.summary))) * ratio
     bare = Plan(
         archived=archived,
         kept=kept,
@@ -177,7 +184,7 @@ def _planned(transcript: Transcript, limits: Limits, cut: int, sizes: _Sizes) ->
         measured_offset=sizes.offset,
         resent=request if is_in_loop else None,
     )
-    return replace(bare, size_without_summary=measure(folded(bare, transcript, ""), limits).used)
+    return replace(bare, size_without_summary=measure(folded(bare, transcript, stays), limits).used)
 
 
 def _worth_it(plan: Plan, trigger: int) -> Plan | Refusal:

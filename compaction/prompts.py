@@ -1,4 +1,4 @@
-"""What the summariser is asked: its instructions, and the archived messages as quoted data (rules E2, E4, E5, E7)."""
+"""What the summariser is asked: instructions, and the archived messages as quoted data (rules E2, E4 to E7)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ __all__ = [
     "check_template",
     "chunks",
     "clean_title",
+    "instructions_text",
     "neutralise",
     "render_template",
     "summary_request",
     "title_request",
+    "words_for",
 ]
 
 VARIABLES = ("language_hint", "words", "instructions")
@@ -47,6 +49,10 @@ TASK = (
     "At most {words} words. {hint} Write only the summary."
 )
 CARRY_ON = "Take over from the summary so far everything that still matters. "
+CORRECTIONS = (
+    "The record of still earlier turns stays as it is: don't repeat it. Where the conversation changed its mind about "
+    'something in it, say so at the end under "Corrections of earlier parts". '
+)
 
 # Room that is left free in a call for what the estimate gets wrong.
 MARGIN_PERCENT = 5
@@ -61,13 +67,17 @@ class BrokenTemplate(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Text for one call; `budget` is that call's max_tokens. `holds_earlier`: the earlier summary is part of `text`."""
+    """Text for one call; `budget` is that call's max_tokens. `holds_earlier`: the earlier summary is part of `text`.
+
+    `frozen`: the earlier segments, shown so that they can be corrected (rule E6); "" where they are too long for that.
+    """
 
     text: str
     number: int
     of: int
     budget: int
     holds_earlier: bool = False
+    frozen: str = ""
 
 
 def check_template(template: str) -> None:
@@ -91,15 +101,25 @@ def render_template(template: str, *, language_hint: str = "", words: str = "", 
 
 
 def chunks(
-    plan: Plan, *, earlier_summary: str, window: int, budget: int, template: str = "", instructions: str = ""
+    plan: Plan,
+    *,
+    earlier_summary: str,
+    window: int,
+    budget: int,
+    template: str = "",
+    instructions: str = "",
+    frozen: str = "",
 ) -> tuple[Chunk, ...]:
     """The archived messages in as few calls as fit the window, each with room for the summary so far and its answer.
 
-    `window` 0 counts as 8,192. An earlier summary too long to be carried along is read like a message.
+    `window` 0 counts as 8,192. An earlier summary too long to be carried along is read like a message. `frozen` is
+    what stays as it is beside the summary asked for; whoever gives it gives no `earlier_summary`.
     """
     texts = [as_text(message) for message in plan.archived]
-    overhead = _overhead(language_hint("\n".join(texts)), template, instructions) * plan.ratio
-    free = (window or ASSUMED_WINDOW) * (100 - MARGIN_PERCENT) / 100 - overhead
+    room_in_all = (window or ASSUMED_WINDOW) * (100 - MARGIN_PERCENT) / 100
+    shown = frozen.strip() if estimate_text(frozen) * plan.ratio * SHARES <= room_in_all else ""
+    overhead = _overhead(language_hint("\n".join(texts)), template, instructions, shown) * plan.ratio
+    free = room_in_all - overhead
     share = max(LEAST_ROOM, int(free / SHARES))
     answer = max(1, min(budget, share))
     so_far = estimate_text(earlier_summary) * plan.ratio
@@ -110,7 +130,7 @@ def chunks(
     room = max(LEAST_ROOM, (free - answer - carried) / plan.ratio)
     pieces = packed((neutralise(text) for text in texts if text), room)
     return tuple(
-        Chunk(piece, number, len(pieces), answer, holds_earlier=holds_earlier and number == 1)
+        Chunk(piece, number, len(pieces), answer, holds_earlier=holds_earlier and number == 1, frozen=shown)
         for number, piece in enumerate(pieces, start=1)
     )
 
@@ -133,18 +153,18 @@ def summary_request(
     hint = hint or language_hint(chunk.text)
     so_far = "" if chunk.holds_earlier else summary_so_far.strip()
     part = f"conversation, part {chunk.number} of {chunk.of}" if chunk.of > 1 else "conversation"
-    task = (CARRY_ON if so_far else "") + TASK.format(words=words, hint=hint)
-    data = [fenced(so_far, of="summary so far")] if so_far else []
-    asked = "\n\n".join([*data, fenced(chunk.text, of=part), task])
-    told = _instructions(template or DEFAULT_TEMPLATE, hint, words, instructions.strip())
+    task = (CORRECTIONS if chunk.frozen else "") + (CARRY_ON if so_far else "") + TASK.format(words=words, hint=hint)
+    data = [("earlier parts", chunk.frozen), ("summary so far", so_far), (part, chunk.text)]
+    asked = "\n\n".join([*(fenced(text, of=name) for name, text in data if text or name == part), task])
+    told = instructions_text(template or DEFAULT_TEMPLATE, hint, words, instructions.strip())
     if no_system_role:
         return (RequestMessage("user", f"{told}\n\n{asked}"),)
     return (RequestMessage("system", told), RequestMessage("user", asked))
 
 
-def _overhead(hint: str, template: str, instructions: str) -> int:
+def _overhead(hint: str, template: str, instructions: str, frozen: str) -> int:
     """Tokens of everything in a request but the chunk and the summary so far."""
-    empty = Chunk(text="", number=99, of=99, budget=1_000)
+    empty = Chunk(text="", number=99, of=99, budget=1_000, frozen=frozen)
     return estimate_request(
         summary_request(empty, summary_so_far=".", template=template, instructions=instructions, hint=hint)
     )
@@ -155,7 +175,8 @@ def words_for(budget: int) -> int:
     return max(10, budget * 6 // 100 * 10)
 
 
-def _instructions(template: str, hint: str, words: str, instructions: str) -> str:
+def instructions_text(template: str, hint: str, words: str, instructions: str) -> str:
+    """The template filled in; what the user asks of the summary is told even where the template forgets it."""
     told = render_template(template, language_hint=hint, words=words, instructions=instructions)
     is_told = not instructions or "instructions" in _variables(template)
     return told if is_told else f"{told}\n{ASKED}{instructions}"
