@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 
+import psutil
 import pytest
 from django.test import override_settings
 
@@ -54,12 +55,9 @@ def get(address: str) -> dict:
 
 def is_alive(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE  # one that its init hasn't reaped yet is dead
+    except psutil.NoSuchProcess:
         return False
-    # A zombie that its init hasn't reaped yet is dead.
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return bool(state.strip()) and not state.startswith("Z")
 
 
 def test_engine_answers_a_message(engine):

@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 
+import psutil
 import pytest
 
 from tests.live import ROOT, bare_environment, free_port
@@ -66,12 +67,9 @@ def test_serve_stops_orderly(start_server, by):
 def test_serve_starts_the_demo_engine_and_takes_it_along(start_server):
     server = start_server(LOCAL_MODEL_CONTEXT="512")
     assert "demo model isn't running" not in server.output
-    children = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(server.pid)], capture_output=True, text=True, check=True
-    )
-    (engine,) = children.stdout.split()
+    (engine,) = psutil.Process(server.pid).children()
     assert server.stop() == 0
-    assert not subprocess.run(["ps", "-o", "pid=", "-p", engine], capture_output=True, check=False).stdout.strip()
+    assert not engine.is_running()
 
 
 def test_port_in_use_is_one_sentence(tmp_path):
