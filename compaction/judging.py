@@ -34,7 +34,7 @@ def judge(
     """`budget` = tokens that were asked for at most; `source_text` = the archived text that is summed up.
 
     Codes: tool_call, unclosed_think, only_reasoning, empty, error_text, apology, too_short, cut_short, other_script,
-    copy, too_long.
+    copy, too_large.
     """
     said = without_thinking(text)
     if tool_calls:
@@ -62,7 +62,7 @@ def _wrong_size(said: str, budget: int, *, is_cut: bool) -> str:
         return "too_short"
     if is_cut and size * 2 < budget:
         return "cut_short"
-    return "too_long" if size * 100 > budget * ALLOWED_PERCENT else ""
+    return "too_large" if size * 100 > budget * ALLOWED_PERCENT else ""
 
 
 def _not_its_own(said: str, source: str) -> str:

@@ -109,7 +109,7 @@ def send(page: Page, words: str) -> None:
 
 def say(page: Page, words: str) -> Locator:
     """Send, and wait for the end of the reply, which is returned."""
-    before = page.locator("article").count()
+    before = messages(page).count()
     send(page, words)
     if page.locator("#live[data-chat]").count() == 0:
         page.wait_for_url(re.compile("/chats/"))
@@ -143,9 +143,10 @@ def ended(page: Page, *, count: int, status: str = "complete") -> Locator:
 
 
 def prose(message: Locator) -> Locator:
-    """The reply's text, without its reasoning."""
-    return message.locator("> .prose")
+    """The finished text, without reasoning."""
+    return message.locator("> [id^=blocks-]")
 
 
 def shown_text(message: Locator) -> str:
-    return "\n".join(prose(message).all_inner_texts()).strip()
+    """All text there is so far, without reasoning."""
+    return "\n".join(message.locator("> .prose").all_inner_texts()).strip()

@@ -35,7 +35,7 @@ class ServerRows:
         return self.thread.submit(work, *args, **facts).result()
 
     def close(self) -> None:
-        self(lambda: connections["default"].close())
+        self(_close)
         self.thread.shutdown()
 
     def sign_in(self, name: str, *, is_staff: bool = False) -> str:
@@ -56,3 +56,7 @@ class ServerRows:
             return last.content
 
         return self(work)
+
+
+def _close() -> None:
+    connections["default"].close()

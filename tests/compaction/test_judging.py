@@ -117,7 +117,7 @@ def test_f_cut_above_half_of_the_budget_is_accepted_and_marked() -> None:
 
 
 def test_f_larger_than_allowed_is_rejected() -> None:
-    assert verdict(HONEST, budget=40).code == "too_long"
+    assert verdict(HONEST, budget=40).code == "too_large"
 
 
 def test_f_a_chinese_summary_of_a_chinese_chat_is_accepted() -> None:
