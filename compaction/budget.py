@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compaction.limits import Limits, headroom_tokens, trigger_tokens
-from compaction.request import record_text
-from compaction.tokens import MESSAGE_TOKENS, estimate_message, estimate_text
+from compaction.request import pinned_turns, record_text
+from compaction.tokens import MESSAGE_TOKENS, estimate_message, estimate_request, estimate_text
 from compaction.transcript import Message, Transcript, Usage
 
 __all__ = ["Limits", "Meter", "Weight", "headroom_tokens", "measure", "recorded_size", "trigger_tokens", "weigh"]
@@ -16,9 +16,10 @@ TOO_LARGE, TOO_SMALL = "too_large", "too_small"
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """In tokens; system + summary + live + pending = used. `distrusted`: why the newest recorded usage wasn't used.
+    """In tokens; system + summary + pinned + live + pending = used.
 
-    `headroom_moved`: the trigger lies below the threshold, so that the next reply still fits (rule A6).
+    `distrusted`: why the newest recorded usage wasn't used. `headroom_moved`: the trigger lies below the threshold, so
+    that the next reply still fits (rule A6).
     """
 
     used: int
@@ -31,6 +32,7 @@ class Meter:
     pending: int
     distrusted: str = ""
     headroom_moved: bool = False
+    pinned: int = 0
 
     @property
     def over_trigger(self) -> bool:
@@ -70,7 +72,7 @@ def weigh(transcript: Transcript, limits: Limits, *, pending_text: str = "", no_
     else:
         newer = sum(messages[index + 1 :])
         size = recorded_size(transcript.messages[index]) + _scaled(newer, limits.ratio)
-    system, summary, live = _shared(estimate, size)
+    system, summary, pinned, live = _shared(estimate, size)
     meter = Meter(
         used=size + pending,
         trigger=limits.trigger,
@@ -82,6 +84,7 @@ def weigh(transcript: Transcript, limits: Limits, *, pending_text: str = "", no_
         pending=pending,
         distrusted=distrusted,
         headroom_moved=limits.is_moved_by_headroom,
+        pinned=pinned,
     )
     return Weight(meter, sum(estimate), messages)
 
@@ -125,23 +128,25 @@ def _distrust(reply: Message, window: int) -> str:
 
 def _estimate_parts(
     transcript: Transcript, messages: int, ratio: float, *, no_system_role: bool
-) -> tuple[int, int, int]:
-    """System prompt, summary, live messages."""
+) -> tuple[int, int, int, int]:
+    """System prompt, summary, pinned messages, live messages."""
     preamble = [estimate_text(text) for text in (transcript.system_prompt, record_text(transcript.summary))]
     wrapping = MESSAGE_TOKENS if any(preamble) and not no_system_role else 0
     system = preamble[0] + wrapping if preamble[0] else 0
     summary = preamble[1] if system else preamble[1] + wrapping
+    pinned = estimate_request(pinned_turns(transcript.pinned))
     live = messages + (estimate_message(transcript.resent) if transcript.resent else 0)
-    return _scaled(system, ratio), _scaled(summary, ratio), _scaled(live, ratio)
+    return _scaled(system, ratio), _scaled(summary, ratio), _scaled(pinned, ratio), _scaled(live, ratio)
 
 
-def _shared(estimate: tuple[int, int, int], size: int) -> tuple[int, int, int]:
-    """Splits a size over system, summary and live messages: the live ones take what the estimate got wrong."""
-    system, summary, _ = estimate
-    if system + summary > size:
-        system = system * size // (system + summary)
-        summary = size - system
-    return system, summary, size - system - summary
+def _shared(estimate: tuple[int, int, int, int], size: int) -> tuple[int, int, int, int]:
+    """Splits a size over the parts of a request: the live messages take what the estimate got wrong."""
+    *fixed, _ = estimate
+    if (known := sum(fixed)) > size:
+        fixed = [part * size // known for part in fixed]
+        fixed[1] += size - sum(fixed)
+    system, summary, pinned = fixed
+    return system, summary, pinned, size - sum(fixed)
 
 
 def _scaled(tokens: int, ratio: float) -> int:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from compaction.budget import Limits, measure, weigh
 from compaction.cutting import choose_cut, safe_cuts, step_cuts, tail_sizes
-from compaction.tokens import estimate_text
+from compaction.request import pinned_turns
+from compaction.tokens import estimate_request, estimate_text
 from compaction.transcript import Message, Transcript, first_unanswered, last_complete_turn
 
 # With an unknown window a summary is as long as for this one.
@@ -104,6 +105,7 @@ def folded(plan: Plan, transcript: Transcript, summary: str) -> Transcript:
         archived_count=transcript.archived_count + len(plan.archived),
         measured_offset=plan.measured_offset,
         resent=plan.resent,
+        pinned=(*transcript.pinned, *(message for message in plan.archived if message.is_pinned)),
     )
 
 
@@ -146,9 +148,10 @@ def _cut_by_tail(transcript: Transcript, limits: Limits, sizes: _Sizes, stays: s
     live = sizes.tails[0] * limits.ratio
     tail = live * limits.tail_percent / 100
     if ceiling := limits.trigger or limits.window * CEILING_PERCENT // 100:
-        system = (estimate_text(transcript.system_prompt) + estimate_text(stays)) * limits.ratio
+        pinned = estimate_request(pinned_turns(transcript.pinned))
+        fixed = (estimate_text(transcript.system_prompt) + estimate_text(stays) + pinned) * limits.ratio
         summary = summary_budget(limits.window, limits.summary_percent, int(live))
-        tail = min(tail, ceiling - 1 - system - summary - RECORD_TOKENS - max(0, sizes.offset))
+        tail = min(tail, ceiling - 1 - fixed - summary - RECORD_TOKENS - max(0, sizes.offset))
     return choose_cut(transcript.messages, sizes.tails, tail_tokens=tail / limits.ratio)
 
 

@@ -15,6 +15,8 @@ RECORD_NOTICE = (
 )
 BROKEN_OFF_MARK = "[This reply broke off here.]"
 OPENING_MARK = "[The conversation begins with the assistant.]"
+OTHER_ROLE = {"user": "assistant", "assistant": "user"}
+GAP_MARK = "[Turns that the record tells.]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,12 @@ class RequestMessage:
 
 
 def assemble(transcript: Transcript, *, no_system_role: bool = False) -> tuple[RequestMessage, ...]:
-    """At most one system message, first; then user and assistant in turns, each tool result behind its call.
+    """At most one system message, first; pinned messages; then user and assistant in turns, results behind their calls.
 
     Of several waiting user messages only the first is sent; it is the last message. Replies that are being written
     are left out. `no_system_role` puts system prompt and record before the text of the first user message.
     """
-    turns = _alternating(_paired(_sendable(transcript)))
+    turns = _alternating([*pinned_turns(transcript.pinned), *_paired(_sendable(transcript))])
     preamble = preamble_text(transcript)
     if not preamble:
         return tuple(turns)
@@ -46,6 +48,20 @@ def preamble_text(transcript: Transcript) -> str:
     """The system prompt byte for byte, then the record of what is archived (rule G1)."""
     record = record_text(transcript.summary)
     return "\n\n".join(part for part in (transcript.system_prompt, record) if part)
+
+
+def pinned_turns(pinned: Iterable[Message]) -> tuple[RequestMessage, ...]:
+    """Each pinned message on its own, word for word, with a mark where turns are missing so that roles alternate."""
+    turns: list[RequestMessage] = []
+    role = "assistant"
+    for message in pinned:
+        if message.role not in OTHER_ROLE or not message.content.strip():
+            continue
+        if message.role == role:
+            turns.append(RequestMessage(OTHER_ROLE[role], GAP_MARK))
+        turns.append(RequestMessage(message.role, message.content))
+        role = message.role
+    return (*turns, RequestMessage("assistant", GAP_MARK)) if role == "user" else tuple(turns)
 
 
 def record_text(summary: str) -> str:

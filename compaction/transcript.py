@@ -43,7 +43,7 @@ class Message:
     """`usage`, `model` and `estimated_prompt` belong to the call that wrote an assistant message (rules A2, A3).
 
     `made_after_boundary` is False for a reply that was written before the last compaction was applied: its usage
-    counts messages that are archived now.
+    counts messages that are archived now. `is_pinned`: stays verbatim in every request (rule C6).
     """
 
     id: int
@@ -58,6 +58,7 @@ class Message:
     estimated_prompt: int = 0
     images: int = 0
     made_after_boundary: bool = True
+    is_pinned: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -80,6 +81,7 @@ class Transcript:
     It may end with an unanswered user message; the empty reply that is being written is never among them.
     `measured_offset` is measured minus estimated tokens at the time of the last compaction (rule K4). `resent` is the
     archived request of a turn whose tool loop the boundary cuts through: it is sent again before the tail (rule C1).
+    `pinned`: archived messages that are sent verbatim nevertheless, between record and live ones (rule C6).
     """
 
     system_prompt: str
@@ -89,6 +91,7 @@ class Transcript:
     archived_count: int = 0
     measured_offset: int = 0
     resent: Message | None = None
+    pinned: tuple[Message, ...] = ()
 
 
 def turn_starts(messages: tuple[Message, ...]) -> tuple[int, ...]:

@@ -12,6 +12,10 @@ from compaction.transcript import Message, Status, ToolCall, Transcript, Usage
 LIMITS = Limits(window=1_000, threshold_percent=85, tail_percent=30, summary_percent=5)
 
 
+def pinned(message: Message) -> Message:
+    return replace(message, is_pinned=True)
+
+
 def numbered(*messages: Message) -> tuple[Message, ...]:
     return tuple(replace(message, id=100 + index, position=index) for index, message in enumerate(messages))
 

@@ -173,7 +173,7 @@ def test_a1_an_unknown_window_fits_everything_and_triggers_nothing() -> None:
 @given(random_chat())
 def test_a7_the_parts_add_up(transcript: Transcript) -> None:
     meter = measure(transcript, LIMITS, pending_text="a few words")
-    assert meter.system + meter.summary + meter.live + meter.pending == meter.used
+    assert meter.system + meter.summary + meter.pinned + meter.live + meter.pending == meter.used
     assert min(meter.system, meter.summary, meter.live) >= 0
 
 
