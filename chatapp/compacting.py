@@ -23,7 +23,8 @@ from compaction.transcript import Usage
 log = logging.getLogger("foldline.compacting")
 
 SECONDS_BETWEEN_LOOKS = 1.0
-TRIES = 2  # rule F: one retry at most
+# Rule F: one retry at most. The second is a little freer: a small model that copied once copies again at the same one.
+TEMPERATURES = (0.2, 0.7)
 SHARES_OF_WINDOW = (1.0, 0.7, 0.45)
 
 _cancels: dict[int, asyncio.Event] = {}
@@ -192,8 +193,8 @@ async def _summarise(
         template=situation.site.summary_prompt,
         no_system_role=summariser.no_system_role,
     )
-    for _ in range(TRIES):
-        completion = await complete(target, as_payload(request), max_tokens=chunk.budget, temperature=0.2)
+    for temperature in TEMPERATURES:
+        completion = await complete(target, as_payload(request), max_tokens=chunk.budget, temperature=temperature)
         verdict = judge(
             completion.text,
             finish_reason=completion.finish_reason,

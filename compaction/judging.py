@@ -13,8 +13,8 @@ from compaction.tokens import estimate_text
 LEAST_PROSE = 40
 # Estimates are within ±35 %, so an answer that kept to its max_tokens can look a third longer than allowed.
 ALLOWED_PERCENT = 150
-# Runs of so many words, and the share of them that is also in the source; own words, or picked sentences, have fewer.
-RUN_WORDS, RUNS, COPIED_PERCENT, SHORTEST_COPY = 8, 120, 85, 200
+# A stretch of this share of its words that is also in the source makes it a copy; so many stretches are looked at.
+COPIED_PERCENT, STRETCHES, SHORTEST_COPY = 60, 40, 200
 FOREIGN_SHARE, LEAST_LETTERS = 0.15, 30
 
 
@@ -79,16 +79,11 @@ def _prose(said: str) -> str:
 
 
 def _is_copy(said: str, source: str) -> bool:
+    """One stretch of most of its words stands just so in the source; sentences picked from here and there are fine."""
     if len(said) < SHORTEST_COPY:
         return False
     words = re.findall(r"\w+", said.casefold())
-    starts = range(0, len(words) - RUN_WORDS + 1, max(1, len(words) // RUNS))
-    if not starts:
-        return "".join(words) in _joined(source, "")
-    told = _joined(source, " ")
-    copied = sum(f" {' '.join(words[start : start + RUN_WORDS])} " in told for start in starts)
-    return copied * 100 >= len(starts) * COPIED_PERCENT
-
-
-def _joined(source: str, gap: str) -> str:
-    return gap + gap.join(re.findall(r"\w+", source.casefold())) + gap
+    length = max(1, len(words) * COPIED_PERCENT // 100)
+    starts = range(0, len(words) - length + 1, max(1, (len(words) - length) // STRETCHES))
+    told = " ".join(["", *re.findall(r"\w+", source.casefold()), ""])
+    return any(f" {' '.join(words[start : start + length])} " in told for start in starts)

@@ -135,6 +135,13 @@ def test_f_a_chinese_chat_about_english_code_may_be_summed_up_with_much_latin() 
     assert verdict(text, source=source).ok
 
 
+def test_f_sentences_picked_from_here_and_there_are_no_copy() -> None:
+    sentences = SOURCE.replace("\n", " ").split(". ")
+    picked = ". ".join(sentences[::2])
+    assert len(picked) >= 200
+    assert verdict(picked, budget=400).ok
+
+
 def test_f_the_copy_test_of_a_long_source_is_quick() -> None:
     source = "\n\n".join(as_text(message) for message in turns(1_000))
     assert verdict("Much was asked and much was said, all of it about numbered words. " * 4, source=source).ok
