@@ -9,12 +9,18 @@ from django.db import transaction
 from chatapp.history.errors import ChatBusy
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.texts import storable
-from chatapp.models import LanguageModel, Run
+from chatapp.models import Chat, LanguageModel, Message, Run
 
 
 @transaction.atomic
 def rename(*, chat_id: UUID, title: str) -> None:
     number_change(lock_chat(chat_id), title=storable(title), titled_by_hand=True)
+
+
+def wants_title(chat_id: UUID) -> bool:
+    """Whether its first exchange is all there is, and nobody has named it."""
+    unnamed = Chat.objects.filter(pk=chat_id, titled_by_hand=False, compacted_through=None)
+    return unnamed.exists() and not Message.objects.filter(chat_id=chat_id, active=True, position__gt=1).exists()
 
 
 @transaction.atomic

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from uuid import UUID
 
@@ -86,6 +86,7 @@ def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, p
 
     Without such a usage all live messages are estimated, once a revision.
     """
+    no_system_role = bool(model and model.no_system_role)
     limits = limits_of(model, site)
     live = chat.messages.on_path().after_boundary(chat.compacted_through)
     measured = live.filter(
@@ -93,18 +94,26 @@ def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, p
     ).last()
     if measured:
         newer = _transcript(chat, model, live.filter(position__gte=measured.position))
-        meter = measure(newer, limits, pending_text=pending_text)
+        meter = measure(newer, limits, pending_text=pending_text, no_system_role=no_system_role)
         if meter.measured:
             return meter
-    return measure(_whole(chat.pk, chat.revision, model.pk if model else None), limits, pending_text=pending_text)
+    whole = _measure_whole(chat.pk, chat.revision, model.pk if model else None, limits, no_system_role=no_system_role)
+    pending = measure_new_chat(site, limits, pending_text=pending_text).pending
+    return replace(whole, used=whole.used + pending, pending=pending)
 
 
-@lru_cache(maxsize=64)
-def _whole(chat_id: UUID, _revision: int, model_id: int | None) -> Transcript:
-    """All live messages, kept by revision: a chat without usage is read once, not at every look and keystroke."""
+@lru_cache(maxsize=1024)
+def _measure_whole(
+    chat_id: UUID, _revision: int, model_id: int | None, limits: Limits, *, no_system_role: bool
+) -> Meter:
+    """Of all live messages, kept by revision: a chat without usage is counted once, not at every look and keystroke.
+
+    The figure is kept, not the messages: 64 chats of 10,000 would be most of a gigabyte.
+    """
     chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
     model = LanguageModel.objects.filter(pk=model_id).first() if model_id else None
-    return _transcript(chat, model, chat.messages.on_path().after_boundary(chat.compacted_through))
+    rows = chat.messages.on_path().after_boundary(chat.compacted_through)
+    return measure(_transcript(chat, model, rows), limits, no_system_role=no_system_role)
 
 
 def _transcript(chat: Chat, model: LanguageModel | None, rows: MessageQuerySet) -> Transcript:

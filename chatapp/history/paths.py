@@ -66,8 +66,10 @@ def versions_of(chat: Chat, positions: list[int]) -> dict[int, list[int]]:
 
     A version that failed without a word has nothing to show and isn't counted.
     """
+    # By parent, which has an index: by position every message of the chat was looked at (10 ms at 10,000).
+    parents = chat.messages.filter(active=True, position__in=positions).values("parent_id")
     shown = (
-        chat.messages.filter(position__in=positions)
+        Message.objects.filter(parent_id__in=parents)
         .exclude(content="", reasoning="", active=False, status__in=[*_WORDLESS])
         .values_list("pk", "parent_id", "position", "active")
         .order_by("pk")

@@ -20,12 +20,14 @@ LONGEST_TITLE_TOKENS = 400  # a reasoning model thinks first
 
 async def suggest(chat_id: UUID) -> None:
     """Once, after the first exchange; whatever goes wrong, the first words of the message stay the title."""
+    if not await in_database(chats.wants_title, chat_id):  # asked after every reply, so before all messages are read
+        return
     try:
         situation = await in_database(loading.load_situation, chat_id)
     except Chat.DoesNotExist:  # deleted meanwhile
         return
     messages = situation.transcript.messages
-    if situation.chat.titled_by_hand or len(messages) != 2 or situation.transcript.archived_count:
+    if len(messages) != 2:
         return
     try:
         model = connecting.connected(situation.model)
