@@ -47,14 +47,14 @@ def shrink(transcript: Transcript, limits: Limits) -> Shrunk:
     state.shorten(results_of(transcript.messages, older), room, left_out)
     state.drop(units(transcript.messages), room)
     state.shorten(results_of(transcript.messages, [newest]), room, shortened)
-    return state.outcome()
+    return _unmeasured(state.outcome())
 
 
 def keep_newest_turns(transcript: Transcript, limits: Limits, *, tokens: int) -> Shrunk:
     """Only as many of the newest turns as fit `tokens`; tool results stay whole."""
     state = _State.of(transcript, limits)
     state.drop(units(transcript.messages), tokens / limits.ratio)
-    return state.outcome()
+    return _unmeasured(state.outcome())
 
 
 def shorten_old_results(transcript: Transcript, limits: Limits) -> Shrunk:
@@ -80,6 +80,14 @@ def shortened(text: str) -> str:
 def left_out(text: str) -> str:
     notice = LEFT_OUT.format(count=len(text))
     return notice if len(notice) < len(text) else text
+
+
+def _unmeasured(shrunk: Shrunk) -> Shrunk:
+    """What was recorded before counts what is left out now, so the size is estimated."""
+    if not shrunk.is_changed:
+        return shrunk
+    left = tuple(replace(message, made_after_boundary=False) for message in shrunk.transcript.messages)
+    return replace(shrunk, transcript=replace(shrunk.transcript, messages=left, measured_offset=0))
 
 
 class _State:
