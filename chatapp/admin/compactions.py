@@ -18,11 +18,19 @@ from chatapp.models import Compaction
 APPLIED = Q(status=Compaction.Status.APPLIED)
 
 
+class ModelFilter(admin.AllValuesFieldListFilter):
+    """One that was refused before any model was asked has none; its link needs a word all the same."""
+
+    def choices(self, changelist: Any) -> Any:
+        for choice in super().choices(changelist):
+            yield {**choice, "display": choice["display"] or "none was asked"}
+
+
 class CompactionAdmin(ReadOnly):
     list_display = [
         "when", "person", "trigger", "outcome", "before_and_after", "saved", "took", "calls", "model_name", "mode",
     ]  # fmt: skip
-    list_filter = ["status", "trigger", "started_at", "model_name"]
+    list_filter = ["status", "trigger", "started_at", ("model_name", ModelFilter)]
     list_per_page = 50
     search_fields = ["chat__owner__username"]
     search_help_text = "The name of the chat’s owner"

@@ -9,7 +9,7 @@
   const OFFLINE = "Foldline could not be reached, so nothing was sent. Your text is still here; try again.";
   const NONE = { text: null, key: "" };
   let attempt = NONE;
-  let [sending, shownAt] = [false, 0];
+  let sending = false;
 
   function newKey() {
     // randomUUID is missing on plain http beyond localhost.
@@ -117,10 +117,8 @@
   });
 
   // Send turns into Stop under the pointer: the second click of a double click must not stop the reply.
-  const buttons = document.getElementById("run-buttons");
-  new MutationObserver(() => (shownAt = performance.now())).observe(buttons, { subtree: true, childList: true, attributes: true });
-  buttons.addEventListener("click", (event) => {
-    if (shownAt && performance.now() - shownAt < 400) event.preventDefault();
+  document.getElementById("run-buttons").addEventListener("click", (event) => {
+    if (event.detail > 1) event.preventDefault();
   }, true);
 
   recall();

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-import time
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, expect
 
+from chatapp.models import LanguageModel
 from compaction.titles import ASKED
 from tests.browser.server_rows import ServerRows
 from tests.factories import fold, make_chat
@@ -80,16 +80,19 @@ class Visit:
         page.goto(path)
         return page
 
-    def chat(self, *texts: str, folded_through: int | None = None, summary: str = SUMMARY, **facts: Any) -> str:
+    def chat(
+        self, *texts: str, folded_through: int | None = None, summary: str = SUMMARY, model: str = "scripted"
+    ) -> str:
         """The path of a chat with these messages, put there without a click."""
 
         def work() -> str:
-            chat = make_chat(User.objects.get(username=self.name), *texts, **facts)
+            owner, chosen = User.objects.get(username=self.name), LanguageModel.objects.get(name=model)
+            chat = make_chat(owner, *texts, model=chosen, revision=1)
             if folded_through is not None:
                 fold(chat, through=folded_through, summary=summary)
             return chat.get_absolute_url()
 
-        return self.rows(work)
+        return self.rows(transaction.atomic(work))
 
 
 def box(page: Page) -> Locator:
@@ -101,10 +104,8 @@ def button(page: Page | Locator, name: str) -> Locator:
 
 
 def send(page: Page, words: str) -> None:
-    """By Enter: a press on a button that has only just appeared isn't taken."""
     box(page).fill(words)
-    expect(button(page, "Send")).to_be_visible()
-    box(page).press("Enter")
+    button(page, "Send").click()
 
 
 def say(page: Page, words: str) -> Locator:
@@ -115,17 +116,6 @@ def say(page: Page, words: str) -> Locator:
         page.wait_for_url(re.compile("/chats/"))
         before = 0
     return ended(page, count=before + 2)
-
-
-def stop(page: Page) -> float:
-    """Press Stop, and when it was pressed; the page takes no press on a button that has only just appeared."""
-    expect(button(page, "Stop")).to_be_visible()
-    while button(page, "Stop").is_visible():
-        pressed = time.monotonic()
-        button(page, "Stop").click()
-        with contextlib.suppress(AssertionError):
-            expect(button(page, "Send")).to_be_visible(timeout=1_000)
-    return pressed
 
 
 def messages(page: Page) -> Locator:

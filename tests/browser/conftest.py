@@ -59,17 +59,18 @@ def server(endpoint: ScriptedEndpoint, tmp_path_factory: pytest.TempPathFactory)
 def rows(server: LiveServer, django_db_blocker: DjangoDbBlocker) -> Iterator[ServerRows]:
     with django_db_blocker.unblock():
         beside = ServerRows(server.data / "foldline.sqlite3")
-        beside(_know_both_models)
+        beside(_know_three_models)
         yield beside
         beside.close()
 
 
-def _know_both_models() -> None:
-    """The server asks the endpoint for its models in the background; two with a window are wanted from the start."""
+def _know_three_models() -> None:
+    """The server asks the endpoint for its models in the background; three with a window are wanted from the start."""
     scripted = LanguageModel.objects.get(name="scripted")
     facts = {"window_reported": WINDOW, "enabled": True}
     LanguageModel.objects.update_or_create(endpoint=scripted.endpoint, name="scripted", defaults=facts)
     LanguageModel.objects.update_or_create(endpoint=scripted.endpoint, name="other", defaults=facts)
+    LanguageModel.objects.create(endpoint=scripted.endpoint, name="vast", window_set=1_000_000)
 
 
 @pytest.fixture(scope="module")

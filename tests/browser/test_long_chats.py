@@ -12,7 +12,7 @@ TURNS = [f"message {number}: bread wants **time**, warmth and patience" for numb
 
 @pytest.fixture
 def long_chat(alice: Visit) -> Page:
-    return alice.open(alice.chat(*TURNS))
+    return alice.open(alice.chat(*TURNS, model="vast"))
 
 
 def test_only_the_newest_are_mounted_and_older_ones_come_by_scrolling(long_chat: Page) -> None:

@@ -32,8 +32,12 @@ Averyverylongwordwithoutanyspacethatwouldmakeanarrowpagewiderthanitisifnothingbr
 """
 
 
+# Django labels the search of a list with a picture that has an alternative text; this rule wants words.
+RULES = {"resultTypes": ["violations"], "rules": {"label-title-only": {"enabled": False}}}
+
+
 def violations(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
+    found = Axe().run(page, options=RULES).response["violations"]
     return [f"{each['id']}: {node['target']} {node['failureSummary']}" for each in found for node in each["nodes"]]
 
 
@@ -41,10 +45,8 @@ def overflow(page: Page) -> int:
     return page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
 
 
-def open_all(visit: Callable[..., Visit], **options: object) -> list[tuple[str, Page]]:
+def open_all(sam: Visit, stranger: Visit) -> list[tuple[str, Page]]:
     """Every kind of page, as a person on the staff sees it, and the sign-in."""
-    sam = visit(is_staff=True, **options)
-    stranger = visit(**options)
     stranger.context.clear_cookies(name="sessionid")
     chat = sam.chat("Hello", RICH, "More", RICH, "And **on**", RICH, folded_through=3)
     opened = sam.open(chat)
@@ -69,14 +71,18 @@ def open_all(visit: Callable[..., Visit], **options: object) -> list[tuple[str, 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_any_page(visit: Callable[..., Visit], scheme: str) -> None:
-    found = {name: violations(page) for name, page in open_all(visit, color_scheme=scheme)}
+    sam, stranger = visit(is_staff=True, color_scheme=scheme), visit(color_scheme=scheme)
+    pages = open_all(sam, stranger)
+    for each in (sam, stranger):
+        each.allow("Applying inline style", "load preload assets")  # axe's own, from here on
+    found = {name: violations(page) for name, page in pages}
 
     assert {name: complaints for name, complaints in found.items() if complaints} == {}
 
 
 def test_nothing_is_wider_than_a_phone(visit: Callable[..., Visit]) -> None:
-    viewport = {"width": 390, "height": 780}
-    wide = {name: overflow(page) for name, page in open_all(visit, viewport=viewport, has_touch=True, is_mobile=True)}
+    phone = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
+    wide = {name: overflow(page) for name, page in open_all(visit(is_staff=True, **phone), visit(**phone))}
 
     assert {name: by for name, by in wide.items() if by > 0} == {}
 

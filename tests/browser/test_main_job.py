@@ -93,11 +93,8 @@ def turn(page: Page, words: str) -> None:
     expect(messages(page).filter(has_text=words[:40]).last).to_be_visible()
     with contextlib.suppress(AssertionError):  # the toy may repeat itself until its window is full
         expect(messages(page).last).to_have_attribute("data-status", "complete", timeout=LONG_ENOUGH_MS)
-    stop = button(page, "Stop")
-    while stop.count() and messages(page).last.get_attribute("data-status") == "streaming":
-        stop.click()
-        with contextlib.suppress(AssertionError):
-            expect(stop).to_have_count(0, timeout=1_000)
+    if button(page, "Stop").count():
+        button(page, "Stop").click()
     expect(button(page, "Send")).to_be_visible(timeout=SLOW_MS)
 
 

@@ -5,7 +5,7 @@ import time
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
-from tests.browser.acting import Script, Visit, box, button, ended, last, messages, prose, say, send, shown_text, stop
+from tests.browser.acting import Script, Visit, box, button, ended, last, messages, prose, say, send, shown_text
 from tests.browser.server_rows import ServerRows
 from tests.scripted import Signal, done, finish, head, hold, pause, reasoning, reply_tokens, text
 
@@ -74,7 +74,8 @@ def test_stop_from_the_other_tab_keeps_the_text(alice: Visit, script: Script, ro
     send(first, "Go on")
     expect(last(second)).to_contain_text("What there is")
 
-    pressed = stop(second)
+    pressed = time.monotonic()
+    button(second, "Stop").click()
     expect(last(first)).to_have_attribute("data-status", "stopped")
 
     assert time.monotonic() - pressed < 2, "half a second where nothing else is running"
@@ -93,11 +94,26 @@ def test_stop_after_any_number_of_tokens_leaves_a_whole_page(page: Page, script:
     if tokens:
         expect(last(page)).to_contain_text(f"word{tokens - 1}")
 
-    stop(page)
+    button(page, "Stop").click()
 
     reply = ended(page, count=2, status="stopped")
     assert shown_text(reply).split() == "".join(WORDS[:tokens]).split()
     assert shown_text(say(page, "And now?")) == "Indeed."
+
+
+def test_second_click_of_a_double_click_on_send_does_not_stop_the_reply(page: Page, script: Script) -> None:
+    gate = script.will_hold("Some words")
+    box(page).fill("Go on")
+    at = button(page, "Send").bounding_box()
+    assert at
+    page.mouse.click(at["x"] + 5, at["y"] + 5)
+    expect(last(page)).to_contain_text("Some words")
+
+    page.mouse.down(click_count=2)
+    page.mouse.up(click_count=2)
+    gate.set()
+
+    assert shown_text(ended(page, count=2)) == "Some words The end."
 
 
 def test_going_to_another_chat_and_back_finds_text_and_stop(alice: Visit, script: Script) -> None:

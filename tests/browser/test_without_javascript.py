@@ -40,6 +40,7 @@ def test_a_message_is_sent_and_the_reply_seen_on_reload(plain: Visit) -> None:
 
 
 def test_a_refused_message_stays_in_the_box(plain: Visit) -> None:
+    plain.allow("status of 422")
     page = plain.open(plain.chat("Hello", "Hello to you."))
     much = "bread wants time and warmth " * 3_000
     box(page).fill(much)
