@@ -48,6 +48,6 @@ def measure(site: Site) -> Iterator[Line]:
                 page.goto(f"{site.server.url}/chats/{site.chats[name]}/")
                 seconds.append(page.wait_for_function("window.seenAt").json_value() / 1000)
                 context.close()
-            remark = f"Chromium {browser.version}, median of {TIMES}, nothing cached, from the click on"
+            remark = f"median of {TIMES}, nothing cached, from navigation on; Chromium {browser.version}"
             yield Line(f"first message seen, {length} messages", milliseconds(median(seconds)), remark)
         browser.close()

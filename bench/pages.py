@@ -32,11 +32,11 @@ def _page(site: Site, name: str, what: str) -> Line:
     cpu = (cpu_seconds(site.pid) - before) / TIMES
     compressed = kilobytes(len(gzip.compress(body, 6)))
     if response.headers["Content-Encoding"]:
-        size = f"{kilobytes(len(gzip.decompress(body)))} sent as {kilobytes(len(body))}"
+        size = f"compressed from {kilobytes(len(gzip.decompress(body)))}"
     else:
-        size = f"sent as it is ({compressed} if a proxy compresses)"
+        size = f"not compressed ({compressed} by a proxy's gzip)"
     return Line(
         what,
         f"{kilobytes(len(body))}, {milliseconds(median(seconds))}",
-        f"median of {TIMES} ({milliseconds(cpu)} of processor), the first one {milliseconds(first)}; {size}",
+        f"median of {TIMES}; processor {milliseconds(cpu)}; first time {milliseconds(first)}; {size}",
     )

@@ -1,32 +1,28 @@
-"""What the system says of another process: its processor time, its memory, its children. Linux only."""
+"""What the system says of another process: its processor time, its memory, its children."""
 
 from __future__ import annotations
 
+import sys
 import time
-from pathlib import Path
 
-PROC = Path("/proc")
+import psutil
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of all its threads, ended ones too. /proc/<pid>/stat says the same in steps of 10 ms."""
-    return time.clock_gettime((~pid << 3) | 2)  # what clock_getcpuclockid(3) makes of a process id
+    """User and system time of all its threads, ended ones too."""
+    if sys.platform == "linux":  # what clock_getcpuclockid(3) makes of a process id; the rest counts in steps of 10 ms
+        return time.clock_gettime((~pid << 3) | 2)
+    times = psutil.Process(pid).cpu_times()
+    return times.user + times.system
 
 
 def resident_bytes(pid: int) -> int:
-    return _kibibytes(PROC / str(pid) / "status", "VmRSS") * 1024
-
-
-def unshared_bytes(pid: int) -> int:
-    """Without the pages of files, such as a model that is mapped and can be read again from the disk."""
-    return _kibibytes(PROC / str(pid) / "status", "RssAnon") * 1024
+    resident: int = psutil.Process(pid).memory_info().rss
+    return resident
 
 
 def children(pid: int) -> list[int]:
-    found = []
-    for task in (PROC / str(pid) / "task").iterdir():
-        found += [int(child) for child in (task / "children").read_text().split()]
-    return found
+    return [child.pid for child in psutil.Process(pid).children(recursive=True)]
 
 
 def wait_until_quiet(*pids: int, seconds: float = 15) -> None:
@@ -37,8 +33,3 @@ def wait_until_quiet(*pids: int, seconds: float = 15) -> None:
         still = still + 1 if now == known else 0
         known = now
         time.sleep(0.25)
-
-
-def _kibibytes(path: Path, name: str) -> int:
-    line = next(line for line in path.read_text().splitlines() if line.startswith(name + ":"))
-    return int(line.split()[1])

@@ -37,35 +37,40 @@ class First:
 
 
 def measure(site: Site, base_url: str) -> Iterator[Line]:
-    yield from first_token(site, base_url, "short", "a chat of some ten turns", samples=SAMPLES)
-    yield from first_token(site, base_url, "long", "a chat of 2,000 live messages", samples=SAMPLES // 3)
+    yield from first_token(site, base_url, "short", "short chat", samples=SAMPLES)
+    yield from first_token(site, base_url, "long", "2,000 live messages", samples=SAMPLES // 3)
     yield from each_token(site, base_url)
 
 
 def first_token(site: Site, base_url: str, chat: str, where: str, *, samples: int) -> Iterator[Line]:
-    direct, foldline = [], []
+    direct, foldline, cpu = [], [], []
     with site.open(chat) as page:
         through_foldline(site, page, chat)  # whatever happens only once
         for _ in range(samples):
             direct.append(directly(base_url))
+            before = cpu_seconds(site.pid)
             foldline.append(through_foldline(site, page, chat))
+            cpu.append(cpu_seconds(site.pid) - before)
     yield Line(
         f"first token, {where}: read directly",
         both([first.whole for first in direct]),
-        f"median / p95 of {samples}, alternating; from the post to the first token",
+        f"median / p95 of {samples}, alternating; from post to first token",
     )
     yield Line(
         f"first token, {where}: in Foldline",
         both([first.whole for first in foldline]),
-        "from the post of the message to the first token at the page's socket",
+        "from post to first token at the page's socket",
     )
     added = [mine.whole - theirs.whole for mine, theirs in zip(foldline, direct, strict=True)]
-    before = median([first.until_written for first in foldline]) - median([first.until_written for first in direct])
-    after = median([first.until_read for first in foldline]) - median([first.until_read for first in direct])
+    asked = median([first.until_written for first in foldline]) - median([first.until_written for first in direct])
+    shown = median([first.until_read for first in foldline]) - median([first.until_read for first in direct])
     yield Line(
         f"first token, {where}: added",
         both(added),
-        f"{milliseconds(before)} before the model is asked, {milliseconds(after)} after its token; goal: 10 ms",
+        f"{milliseconds(asked)} until it is written, {milliseconds(shown)} from there; goal: 10 ms",
+    )
+    yield Line(
+        f"processor a turn, {where}", both(cpu), "all of the server from before the post to the end of 30 tokens"
     )
 
 
@@ -97,7 +102,7 @@ def each_token(site: Site, base_url: str) -> Iterator[Line]:
     speed = f"{TOKENS:,} tokens at {RATE} a second"
     own = _read_directly(base_url)
     yield Line(
-        "processor a token: read directly", f"{own:,.0f} µs", "of this program: read, split, parsed; nothing else"
+        "processor a token: read directly", f"{own:,.0f} µs", "of this program: lines read and parsed, nothing else"
     )
     with site.open("streamed") as page:
         through_foldline(site, page, "streamed")  # so that the title is no part of it
@@ -106,12 +111,12 @@ def each_token(site: Site, base_url: str) -> Iterator[Line]:
     yield Line(
         "processor a token: Foldline, one page listening",
         f"{cpu / TOKENS * 1e6:,.0f} µs",
-        f"of the server, all of it from post to end: {speed}, {frames} frames of {kilobytes(received / frames)}",
+        f"all of the server, post to end: {speed}, {frames} frames of {kilobytes(received / frames)}",
     )
     yield Line(
         "a token's way from endpoint to page",
         f"{median(delays) * 1000:,.0f} / {p95(delays) * 1000:,.0f} ms",
-        "median / p95; ten frames a second, so 50 ms are waited on average",
+        "median / p95; frames come ten a second",
     )
     time.sleep(2)  # until the server has noticed that the page is gone
     before = cpu_seconds(site.pid)
