@@ -23,15 +23,18 @@ TAG = re.compile(
     rf"{OPENER}(?P<rest>(?:{UNSEEN}|{SLASH})*(?P<name>(?:(?:{LETTER}){UNSEEN}*){{{len(FENCE)}}}))", re.IGNORECASE
 )
 # Marks that chat templates turn into special tokens; llama.cpp reads them in the text of a message too.
-SPECIAL = re.compile(r"<(?=[|\uff5c][^|\uff5c<>\s]{1,60}[|\uff5c]>|/s>|(?:start|end)_of_turn>)")
+SPECIAL = re.compile(
+    r"<(?=[|\uff5c][^|\uff5c<>\s]{1,60}[|\uff5c]>|/?s>|(?:start|end)_of_turn>|[be]os>|</?SYS>>)"
+    r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT)\])"
+)
 UNSEEN_CHARACTER = re.compile(UNSEEN)
 # Letters of other scripts that look like those of the fence's name, after compatibility folding and lower case.
 LOOKALIKES = str.maketrans("геёєсϲоοогԁɗ𐐬օ", "reeeccooordd" + "oo")
 
 
 def neutralise(text: str) -> str:
-    """The text with every tag that could open or close a fence broken by a square bracket; the rest stays as it is."""
-    return SPECIAL.sub("[", TAG.sub(_broken, text))
+    """The text with every tag that could open or close a fence broken by another bracket; the rest stays as it is."""
+    return SPECIAL.sub(lambda mark: "[" if mark[0] == "<" else "(", TAG.sub(_broken, text))
 
 
 def fenced(text: str, *, of: str) -> str:
