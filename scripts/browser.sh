@@ -1,6 +1,8 @@
 #!/bin/sh
-# Sees to it that there is a Chromium for the browser tests; on Debian as root it installs one. Prints its path.
+# Sees to it that the browser tests can run: a Chromium, and what Playwright's driver needs. Prints Chromium's path.
+# On Debian as root what is missing is installed.
 set -eu
+cd "$(dirname "$0")/.."
 
 found() {
     for browser in "${CHROMIUM:-}" chromium chromium-browser google-chrome google-chrome-stable \
@@ -10,12 +12,21 @@ found() {
     return 1
 }
 
-if found; then exit 0; fi
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    export DEBIAN_FRONTEND=noninteractive
+driver() { .venv/bin/python -m playwright --version >/dev/null 2>&1; }
+
+install() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
     apt-get update -qq >&2
-    apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core >/dev/null
-    if found; then exit 0; fi
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null
+}
+
+driver || install libatomic1 || true
+if ! driver; then
+    echo "PLAYWRIGHT'S DRIVER DOESN'T START (Debian: apt-get install libatomic1). BROWSER=skip leaves the browser tests out." >&2
+    exit 1
 fi
-echo "NO CHROMIUM: the browser tests need Chromium or Chrome (CHROMIUM=/path names it). BROWSER=skip leaves them out." >&2
-exit 1
+found >/dev/null || install chromium fonts-dejavu-core || true
+if ! found; then
+    echo "NO CHROMIUM: the browser tests need Chromium or Chrome (CHROMIUM=/path names it). BROWSER=skip leaves them out." >&2
+    exit 1
+fi

@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 
 import psutil
@@ -48,10 +47,10 @@ def test_serve_with_an_unattended_account_prints_no_link(start_server):
 
 def test_second_start_is_quick_and_has_nothing_to_prepare(start_server, tmp_path):
     start_server(data=tmp_path / "data", **NO_ENGINE).stop()
-    began = time.monotonic()
     second = start_server(data=tmp_path / "data", **NO_ENGINE)
-    # Three seconds are the promise on an idle machine (1.1 s measured); a test session is none.
-    assert time.monotonic() - began < 10
+    spent = psutil.Process(second.pid).cpu_times()
+    # Ready in 1.1 s was measured on an idle machine, three are the promise; a busy one is judged by the work done.
+    assert spent.user + spent.system < 5
     assert "Collecting" not in second.output
     assert "up to date" not in second.output
 
