@@ -63,6 +63,7 @@ def fold(chat: Chat, *, through: int, summary: str = "What was said before.") ->
         through_position=through,
         message_count=through + 1,
         summary=summary,
+        segments=[{"text": summary, "compaction_id": 0, "from_position": 0, "through_position": through}],
         tokens_before=1000,
         tokens_after=200,
         ended_at=now,

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from chatapp.history.boundary import compaction_in_force, record_for_path
+from chatapp.history.boundary import as_stored, compaction_in_force, record_for_path, segments_of
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.texts import storable
 from chatapp.models import Chat, Compaction, Run
+from compaction.memory import Memory, after_success
 from compaction.planning import Plan
+from compaction.segments import Segment, joined
 from compaction.transcript import Usage
 
 LEASE = timedelta(seconds=12)
@@ -24,9 +28,18 @@ LEASE = timedelta(seconds=12)
 
 @transaction.atomic
 def begin_compaction(
-    *, chat_id: UUID, trigger: Compaction.Trigger, by: str, user_id: int | None = None, run_id: int | None = None
+    *,
+    chat_id: UUID,
+    trigger: Compaction.Trigger,
+    by: str,
+    user_id: int | None = None,
+    run_id: int | None = None,
+    instructions: str = "",
+    up_to: int | None = None,
 ) -> Compaction:
     """Claim the chat's one live compaction (rule I2). `run_id`: the run that it belongs to, if any.
+
+    `instructions` and `up_to` (the id of the last message to archive) are a person's wishes (rule B6).
 
     Raises ChatBusy("already_running") or, for the button, ChatBusy("run_live").
     """
@@ -42,6 +55,8 @@ def begin_compaction(
         previous=compaction_in_force(chat),
         by_id=user_id,
         trigger=trigger,
+        instructions=storable(instructions),
+        up_to=up_to,
         owner=by,
         lease_until=timezone.now() + LEASE,
     )
@@ -68,17 +83,27 @@ def note_chunks(*, compaction_id: int, total: int) -> None:
 
 
 @transaction.atomic
-def note_call(*, compaction_id: int, usage: Usage | None, chunk_is_done: bool) -> None:
+def note_call(*, compaction_id: int, usage: Usage | None) -> None:
     """One summary call has ended. Raises Fenced."""
     used = usage or Usage(prompt=0, completion=0)
     _change_live(
         compaction_id,
         calls=F("calls") + 1,
-        chunks_done=F("chunks_done") + int(chunk_is_done),
         prompt_tokens=F("prompt_tokens") + used.prompt,
         completion_tokens=F("completion_tokens") + used.completion,
         cached_tokens=F("cached_tokens") + used.cached,
     )
+
+
+@transaction.atomic
+def note_chunk_done(*, compaction_id: int) -> None:
+    """Raises Fenced."""
+    _change_live(compaction_id, chunks_done=F("chunks_done") + 1)
+
+
+def note_cost(*, compaction_id: int, cost: Decimal) -> None:
+    """One call more was paid for."""
+    Compaction.objects.filter(pk=compaction_id).update(cost=Coalesce(F("cost"), Decimal(0)) + cost)
 
 
 def keep_alive(compaction_id: int) -> bool:
@@ -90,8 +115,12 @@ def keep_alive(compaction_id: int) -> bool:
 
 
 @transaction.atomic
-def apply_compaction(*, compaction_id: int, summary: str, planned_record: dict[str, Any], **sizes: int) -> Compaction:
+def apply_compaction(
+    *, compaction_id: int, segments: tuple[Segment, ...], planned_record: dict[str, Any], **facts: Any
+) -> Compaction:
     """Summary, boundary and time, with the row that explains them, all or none (rule I1).
+
+    `segments` is the whole record from now on, its last one written by this compaction.
 
     Raises Fenced when it was cancelled or taken over, or when path or boundary aren't what they were when planned.
     """
@@ -101,11 +130,23 @@ def apply_compaction(*, compaction_id: int, summary: str, planned_record: dict[s
     if chat.record() != planned_record or through is None or not through.active:
         raise Fenced
     now = timezone.now()
-    text = storable(summary)
-    applied = {"status": Compaction.Status.APPLIED, "summary": text, "ended_at": now, **sizes}
+    stored = tuple(replace(segment, text=storable(segment.text)) for segment in segments)
+    applied = {
+        "status": Compaction.Status.APPLIED,
+        "summary": stored[-1].text,
+        "segments": as_stored(stored),
+        "ended_at": now,
+        **facts,
+    }
     if not Compaction.objects.live().filter(pk=compaction_id, cancel_requested=False).update(**applied):
         raise Fenced
-    number_change(chat, summary=text, compacted_through_id=compaction.through_id, compacted_at=now)
+    number_change(
+        chat,
+        summary=joined(stored),
+        compacted_through_id=compaction.through_id,
+        compacted_at=now,
+        compaction_memory=asdict(after_success()),
+    )
     return Compaction.objects.get(pk=compaction_id)
 
 
@@ -138,6 +179,35 @@ def end_compaction(*, compaction_id: int, ending: Ending) -> bool:
 
 
 @transaction.atomic
+def remember(*, chat_id: UUID, memory: Memory) -> None:
+    """What a refusal or a failure tells the next automatic compaction (rules D3, D4); a restart remembers it, too."""
+    chat = lock_chat(chat_id)
+    if chat.compaction_memory != asdict(memory):
+        number_change(chat, compaction_memory=asdict(memory))
+
+
+@transaction.atomic
+def edit_summary(*, chat_id: UUID, compaction_id: int, text: str) -> None:
+    """The current segment by hand; the model's version is kept, and an empty text brings it back (rule I4).
+
+    Raises ChatBusy while a run is live, NotPossible where it isn't the compaction in force.
+    """
+    chat = lock_chat(chat_id)
+    refuse_while_busy(chat)
+    force = _in_force(chat, compaction_id)
+    segments = segments_of(force)
+    if not segments:
+        raise NotPossible("not_in_force")
+    original = force.model_summary or segments[-1].text
+    edited = storable(text).strip() or original
+    kept = (*segments[:-1], replace(segments[-1], text=edited))
+    Compaction.objects.filter(pk=force.pk).update(
+        segments=as_stored(kept), summary=edited, model_summary="" if edited == original else original
+    )
+    number_change(chat, **record_for_path(chat))
+
+
+@transaction.atomic
 def request_cancel(*, chat_id: UUID, compaction_id: int) -> bool:
     """Ask the live compaction to stop; its owner sees it within a second."""
     live = Compaction.objects.live().filter(pk=compaction_id, chat_id=chat_id)
@@ -151,16 +221,26 @@ def undo_compaction(*, chat_id: UUID, compaction_id: int) -> Chat:
     Raises ChatBusy while a run or compaction is live, NotPossible otherwise.
     """
     chat = lock_chat(chat_id)
+    refuse_while_busy(chat)
+    force = _in_force(chat, compaction_id)
+    Compaction.objects.filter(pk=force.pk).update(status=Compaction.Status.UNDONE)
+    number_change(chat, **record_for_path(chat))
+    return chat
+
+
+def refuse_while_busy(chat: Chat) -> None:
+    """Raises ChatBusy while a run or a compaction of the chat is live."""
     if Run.objects.live().filter(chat=chat).exists():
         raise ChatBusy("run_live")
     if Compaction.objects.live().filter(chat=chat).exists():
         raise ChatBusy("already_running")
+
+
+def _in_force(chat: Chat, compaction_id: int) -> Compaction:
     force = compaction_in_force(chat)
     if force is None or force.pk != compaction_id:
         raise NotPossible("not_in_force")
-    Compaction.objects.filter(pk=force.pk).update(status=Compaction.Status.UNDONE)
-    number_change(chat, **record_for_path(chat))
-    return chat
+    return force
 
 
 def _live(compaction_id: int) -> Compaction:

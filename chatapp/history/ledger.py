@@ -5,7 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from uuid import UUID
 
+from django.db.models import F
+
 from chatapp.models import LanguageModel, UsageRecord
+from compaction.calibration import learn_ratio
+from compaction.setbacks import Setback
 from compaction.transcript import Usage
 
 
@@ -35,3 +39,21 @@ def cost_of(model: LanguageModel, usage: Usage) -> Decimal | None:
 def learn_window(*, model: LanguageModel, window: int) -> None:
     """The number in an overflow error (rule A1, third source)."""
     LanguageModel.objects.filter(pk=model.pk).update(window_learned=window)
+
+
+def learn_ratio_of(*, model: LanguageModel, recorded: int, estimated: int) -> None:
+    """What one recorded prompt teaches about this model's estimates (rule A4)."""
+    current = LanguageModel.objects.values_list("estimate_ratio", flat=True).get(pk=model.pk)
+    ratio = learn_ratio(current, recorded=recorded, estimated=estimated)
+    LanguageModel.objects.filter(pk=model.pk).update(estimate_ratio=ratio)
+
+
+def note_setback(*, model: LanguageModel, setback: Setback | None) -> None:
+    """A continuation that gave no summary may suspend continuations of this model; one that did ends the row (E3)."""
+    rows = LanguageModel.objects.filter(pk=model.pk)
+    if setback is None:
+        rows.update(continuation_empties=0)
+    elif setback.suspends:
+        rows.update(continuation_suspended=setback.code)
+    elif setback.code in {"empty", "only_reasoning"}:
+        rows.update(continuation_empties=F("continuation_empties") + 1)

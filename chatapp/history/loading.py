@@ -6,10 +6,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from uuid import UUID
 
-from chatapp.history.boundary import compaction_in_force
+from chatapp.history.boundary import compaction_in_force, segments_of
 from chatapp.models import Chat, Endpoint, LanguageModel, Message, SiteSettings
 from chatapp.models.messages import MessageQuerySet
-from compaction.budget import Limits, Meter, measure
+from compaction.budget import Limits, Meter, headroom_tokens, measure
+from compaction.limits import RECENT_COMPLETIONS
+from compaction.memory import Memory
+from compaction.policies import windowed
+from compaction.segments import Segment
+from compaction.shrinking import Shrunk, shorten_old_results
 from compaction.transcript import Message as PureMessage
 from compaction.transcript import Status, ToolCall, Transcript, Usage
 
@@ -23,6 +28,23 @@ class Situation:
     limits: Limits
     model: LanguageModel | None
     site: SiteSettings
+    segments: tuple[Segment, ...]
+    memory: Memory
+
+    @property
+    def is_compacting(self) -> bool:
+        """Whether the chat's policy folds by itself at all (rule J4)."""
+        return self.chat.policy == Chat.Policy.COMPACT
+
+    @property
+    def no_system_role(self) -> bool:
+        return bool(self.model and self.model.no_system_role)
+
+    def to_send(self) -> Shrunk:
+        """What the next request is made of, and what it leaves out: older turns under the policy "window" (J4)."""
+        if self.chat.policy == Chat.Policy.WINDOW:
+            return windowed(self.transcript, self.limits)
+        return shorten_old_results(self.transcript, self.limits)  # rule B9
 
     def meter(self, *, pending_text: str = "") -> Meter:
         """The one figure that meter, trigger, button and admin read (rule A7)."""
@@ -30,7 +52,7 @@ class Situation:
             self.transcript,
             self.limits,
             pending_text=pending_text,
-            no_system_role=bool(self.model and self.model.no_system_role),
+            no_system_role=self.no_system_role,
         )
 
 
@@ -51,14 +73,25 @@ def model_of(chat: Chat, site: SiteSettings) -> LanguageModel | None:
     return own or default_model(site)
 
 
-def limits_of(model: LanguageModel | None, site: SiteSettings) -> Limits:
+def limits_of(model: LanguageModel | None, site: SiteSettings, chat: Chat | None = None) -> Limits:
+    """What admin and model allow; with a chat, the trigger leaves room for a reply as long as its last ones (A6)."""
     own = model.threshold_percent if model else None
+    window = model.window_tokens if model else 0
     return Limits(
-        window=model.window_tokens if model else 0,
+        window=window,
         threshold_percent=site.threshold_percent if own is None else own,
         tail_percent=site.tail_percent,
         summary_percent=site.summary_percent,
+        ratio=model.estimate_ratio if model else 1.0,
+        headroom=headroom_tokens(_recent_completions(chat) if chat else (), window),
     )
+
+
+def _recent_completions(chat: Chat) -> list[int]:
+    """Completion tokens of the ten newest replies on the path, archived ones too, the newest last."""
+    replies = chat.messages.filter(active=True, completion_tokens__gt=0).order_by("-position")
+    newest = replies.values_list("completion_tokens", flat=True)[:RECENT_COMPLETIONS]
+    return [tokens or 0 for tokens in newest][::-1]
 
 
 def measure_new_chat(site: SiteSettings, limits: Limits, *, pending_text: str = "") -> Meter:
@@ -78,7 +111,21 @@ def load_situation(chat_id: UUID, *, before_reply: int | None = None) -> Situati
     rows = chat.messages.on_path().after_boundary(chat.compacted_through)
     if before_reply is not None:
         rows = rows.filter(position__lt=Message.objects.values_list("position").get(pk=before_reply)[0])
-    return Situation(chat, _transcript(chat, model, rows), limits_of(model, site), model, site)
+    return Situation(
+        chat=chat,
+        transcript=_transcript(chat, model, rows),
+        limits=limits_of(model, site, chat),
+        model=model,
+        site=site,
+        segments=segments_of(compaction_in_force(chat)) if chat.is_compacted else (),
+        memory=Memory(**chat.compaction_memory),
+    )
+
+
+def archived_messages(chat: Chat, *, since: int, through: int) -> tuple[PureMessage, ...]:
+    """Archived messages of the active path between two positions, both included."""
+    rows = chat.messages.on_path().filter(position__gte=since, position__lte=through)
+    return tuple(pure_message(row, None) for row in rows)
 
 
 def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, pending_text: str = "") -> Meter:
@@ -87,7 +134,7 @@ def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, p
     Without such a usage all live messages are estimated, once a revision.
     """
     no_system_role = bool(model and model.no_system_role)
-    limits = limits_of(model, site)
+    limits = limits_of(model, site, chat)
     live = chat.messages.on_path().after_boundary(chat.compacted_through)
     measured = live.filter(
         prompt_tokens__gt=0, model_name=model.name if model else "", request_through_id=chat.compacted_through_id
@@ -119,17 +166,20 @@ def _measure_whole(
 def _transcript(chat: Chat, model: LanguageModel | None, rows: MessageQuerySet) -> Transcript:
     boundary = chat.compacted_through
     force = compaction_in_force(chat) if boundary else None
+    model_name = model.name if model else ""
+    pinned = chat.messages.on_path().up_to_boundary(boundary).filter(pinned=True)
     return Transcript(
         system_prompt=chat.system_prompt,
         summary=chat.summary,
-        messages=tuple(_pure(row, boundary) for row in rows if row.content or row.tool_calls or not row.is_live),
-        model=model.name if model else "",
+        messages=tuple(pure_message(row, boundary) for row in rows if row.content or row.tool_calls or not row.is_live),
+        model=model_name,
         archived_count=boundary.position + 1 if boundary else 0,
-        measured_offset=force.measured_offset if force else 0,
+        measured_offset=force.measured_offset if force and force.measured_model == model_name else 0,
+        pinned=tuple(pure_message(row, boundary) for row in pinned),
     )
 
 
-def _pure(row: Message, boundary: Message | None) -> PureMessage:
+def pure_message(row: Message, boundary: Message | None) -> PureMessage:
     return PureMessage(
         id=row.pk,
         position=row.position,
@@ -141,6 +191,7 @@ def _pure(row: Message, boundary: Message | None) -> PureMessage:
         usage=_usage(row),
         model=row.model_name,
         estimated_prompt=row.estimated_prompt_tokens or 0,
+        is_pinned=row.pinned,
         made_after_boundary=row.request_through_id == (boundary.pk if boundary else None),
     )
 

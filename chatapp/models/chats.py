@@ -28,6 +28,13 @@ class ChatQuerySet(models.QuerySet["Chat"]):
 
 
 class Chat(models.Model):
+    class Policy(models.TextChoices):
+        """What happens as the window fills (rule J4); two mechanisms never act on one chat."""
+
+        COMPACT = "compact", "fold earlier turns"
+        WINDOW = "window", "send only the newest turns that fit"
+        EVERYTHING = "everything", "never by itself"
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chats")
     title = models.CharField(max_length=200, blank=True)
@@ -35,9 +42,12 @@ class Chat(models.Model):
     model = models.ForeignKey("LanguageModel", null=True, blank=True, on_delete=models.SET_NULL, related_name="chats")
     system_prompt = models.TextField(blank=True)
     parameters = models.JSONField(default=dict, blank=True)
+    policy = models.CharField(max_length=12, choices=Policy.choices, default=Policy.COMPACT)
+    # What a refusal or three failures tell the next automatic compaction (rules D3, D4): compaction.memory.Memory.
+    compaction_memory = models.JSONField(default=dict, blank=True)
 
-    # The three belong together (check constraint below); history writes them in one transaction with the
-    # Compaction row that explains them.
+    # The three belong together (check constraint below; the summary alone may be empty, rule J5); history writes them
+    # in one transaction with the Compaction row that explains them.
     summary = models.TextField(blank=True)
     # DO_NOTHING, not SET_NULL: clearing one of the three alone would break the constraint, so history clears all
     # three first. The foreign key itself is deferred, so deleting a whole chat still works (docs/decisions.md).
@@ -65,8 +75,8 @@ class Chat(models.Model):
             models.CheckConstraint(
                 name="chat_record_whole_or_empty",
                 condition=Q(summary="", compacted_through__isnull=True, compacted_at__isnull=True)
-                | (~Q(summary="") & Q(compacted_through__isnull=False, compacted_at__isnull=False)),
-                violation_error_message="Summary, boundary and time are all set or all empty.",
+                | Q(compacted_through__isnull=False, compacted_at__isnull=False),
+                violation_error_message="A summary needs its boundary, and a boundary its time.",
             )
         ]
 

@@ -20,9 +20,13 @@ class Compaction(models.Model):
         SEND = "send", "before a send"
         OVERFLOW = "overflow", "the endpoint said too long"
         BUTTON = "button", "Compact now"
+        IDLE = "idle", "after a reply"
+        FRESH = "fresh", "Start fresh here"
 
     class Mode(models.TextChoices):
-        TRANSCRIPT = "transcript"
+        TRANSCRIPT = "transcript", "from a quoted transcript"
+        CONTINUATION = "continuation", "as one more turn of the cached request"
+        FRESH = "fresh", "without a summary"
 
     class Status(models.TextChoices):
         RUNNING = "running"
@@ -46,13 +50,27 @@ class Compaction(models.Model):
     from_position = models.PositiveIntegerField(null=True, blank=True)
     through_position = models.PositiveIntegerField(null=True, blank=True)
     message_count = models.PositiveIntegerField(default=0)
+    # What this compaction wrote, with the exact values put under it; `segments` is the whole record once it is applied:
+    # earlier segments byte for byte, then its own (rule E6).
     summary = models.TextField(blank=True)
+    segments = models.JSONField(default=list, blank=True)
+    # What the model wrote, where a person has edited the segment by hand (rule I4).
+    model_summary = models.TextField(blank=True)
+    instructions = models.TextField(blank=True)
+    up_to = models.PositiveBigIntegerField(null=True, blank=True)
+
+    # Exact values in what was archived: found, kept by the summary, added under it, left out beyond the cap (rules H).
+    values_found = models.PositiveIntegerField(default=0)
+    values_kept = models.PositiveIntegerField(default=0)
+    values_added = models.PositiveIntegerField(default=0)
+    values_left_out = models.JSONField(default=list, blank=True)
 
     tokens_before = models.PositiveIntegerField(default=0)
     tokens_after = models.PositiveIntegerField(default=0)
     before_is_measured = models.BooleanField(default=False)
     # Measured less estimated size at the time, so that the meter falls at once and truly (rule K4).
     measured_offset = models.IntegerField(default=0)
+    measured_model = models.CharField(max_length=200, blank=True)
     model_name = models.CharField(max_length=200, blank=True)
     calls = models.PositiveSmallIntegerField(default=0)
     chunks_done = models.PositiveSmallIntegerField(default=0)
@@ -60,6 +78,7 @@ class Compaction(models.Model):
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     cached_tokens = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
 
     # Which process works on it, and until when it is believed; a dead one is taken over by the reaper.
     owner = models.CharField(max_length=64, blank=True)

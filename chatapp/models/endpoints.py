@@ -23,6 +23,12 @@ class Endpoint(models.Model):
     )
     sealed_key = models.TextField(blank=True, editable=False)
     enabled = models.BooleanField(default=True)
+    is_local = models.BooleanField(
+        "keeps its prompt cache",
+        default=False,
+        help_text="A server of your own that keeps the last prompts (llama.cpp, vLLM): summaries are asked for as one "
+        "more turn, and the prompt is warmed after a compaction.",
+    )
     checked_at = models.DateTimeField(null=True, blank=True, editable=False)
     check_outcome = models.CharField(max_length=500, blank=True, editable=False)
 
@@ -39,6 +45,10 @@ class Endpoint(models.Model):
     @property
     def is_demo(self) -> bool:
         return self.kind == self.Kind.DEMO
+
+    @property
+    def keeps_cache(self) -> bool:
+        return self.is_demo or self.is_local
 
     @property
     def has_key(self) -> bool:
@@ -75,6 +85,11 @@ class LanguageModel(models.Model):
         help_text="Percent of the window at which this model's chats are compacted. Empty: as in the settings. "
         "0: never by themselves.",
     )
+    # Recorded tokens to one estimated, learned from usage (rule A4).
+    estimate_ratio = models.FloatField(default=1.0, editable=False)
+    # Why summaries of this model aren't asked for as a continuation any more (rule E3); empty while they are.
+    continuation_suspended = models.CharField(max_length=40, blank=True, editable=False)
+    continuation_empties = models.PositiveSmallIntegerField(default=0, editable=False)
     no_system_role = models.BooleanField(
         "no system role", default=False, help_text="The model's template takes no system message (Gemma, for example)."
     )

@@ -44,6 +44,8 @@ class Message(models.Model):
     reasoning = models.TextField(blank=True)
     tool_calls = models.JSONField(default=list, blank=True)
     tool_call_id = models.CharField(max_length=100, blank=True)
+    # Stays verbatim in every request, also once it is archived (rule C6).
+    pinned = models.BooleanField(default=False)
 
     # A client-made key: the same send twice is one message.
     idempotency_key = models.CharField(max_length=64, blank=True)
@@ -66,6 +68,9 @@ class Message(models.Model):
     model_name = models.CharField(max_length=200, blank=True)
     # Parameters that were sent with it, so that the request can be rebuilt byte for byte (rule G3).
     request_extras = models.JSONField(default=dict, blank=True)
+
+    # Ids of messages that were left out of its request, or shortened in it, by force (rule B7).
+    left_out = models.JSONField(default=list, blank=True)
 
     # The chat's revision at which this message appeared on the path, and at which it last changed.
     shown_revision = models.PositiveBigIntegerField(default=0)

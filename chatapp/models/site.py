@@ -40,6 +40,25 @@ class SiteSettings(SingletonModel):
         help_text="Length of a summary in percent of the window; never under 300 or over 2,000 tokens, "
         "nor more than a quarter of what it replaces.",
     )
+    exact_percent = models.PositiveSmallIntegerField(
+        "exact values",
+        default=4,
+        validators=[MaxValueValidator(20)],
+        help_text="Percent of the window that paths, numbers, dates and names may take which a summary lost "
+        "and Foldline puts under it. 0: none.",
+    )
+    compacts_when_idle = models.BooleanField(
+        "fold when idle",
+        default=True,
+        help_text="When a reply has ended and the threshold is reached, earlier turns are folded then, "
+        "so that nobody waits.",
+    )
+    warms_prompt = models.BooleanField(
+        "warm the prompt",
+        default=True,
+        help_text="After folding, the new prompt is sent once to an endpoint that keeps its cache, "
+        "so that the next reply begins at once.",
+    )
     summariser = models.ForeignKey(
         "LanguageModel",
         null=True,

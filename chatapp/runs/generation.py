@@ -7,8 +7,9 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 from django.db import DatabaseError
 
@@ -17,10 +18,12 @@ from chatapp.database import in_database
 from chatapp.history import ledger, loading, turns
 from chatapp.history.errors import Fenced
 from chatapp.llm import errors, stream_chat
-from chatapp.models import Compaction, LanguageModel, Message, UsageRecord
+from chatapp.models import Chat, Compaction, LanguageModel, Message, UsageRecord
 from chatapp.runs import titles
 from chatapp.runs.live import LiveRun
+from compaction.memory import may_try
 from compaction.request import as_payload, assemble
+from compaction.shrinking import shrink
 from compaction.tokens import estimate_request, estimate_text
 from compaction.transcript import Usage
 
@@ -28,6 +31,7 @@ log = logging.getLogger("foldline.runs")
 
 SECONDS_BETWEEN_FRAMES = 0.1
 SECONDS_BETWEEN_SAVES = 1.0
+SHRINKINGS = 2  # rule B7
 
 
 @dataclass(slots=True)
@@ -67,7 +71,16 @@ async def write_reply(live: LiveRun) -> None:
     if cancelled:
         raise cancelled
     if outcome.status is Message.Status.COMPLETE:
-        await titles.suggest(live.chat_id)
+        await _use_idle_moment(live.chat_id)
+
+
+async def _use_idle_moment(chat_id: UUID) -> None:
+    """What is better done now than when the person waits: a title, and a compaction that is due."""
+    try:
+        await titles.suggest(chat_id)
+        await compacting.compact_when_idle(chat_id)
+    except Chat.DoesNotExist:  # deleted meanwhile
+        pass
 
 
 async def _until_stopped(live: LiveRun, work: Any) -> None:
@@ -87,23 +100,47 @@ async def _until_stopped(live: LiveRun, work: Any) -> None:
 async def _write(live: LiveRun, outcome: Outcome) -> None:
     await compacting.wait_for_end(live.chat_id)
     situation = await _load(live)
-    has_tried = situation.meter().over_trigger
-    if has_tried:  # rule B2
-        await compacting.compact_for_run(live.chat_id, live.run_id, Compaction.Trigger.SEND)
+    has_tried = situation.meter().over_trigger and await _compact(live, situation, Compaction.Trigger.SEND)  # rule B2
+    if has_tried:
         situation = await _load(live)
     try:
         await _stream(live, situation, outcome)
     except errors.RequestTooLong as too_long:  # rule B3: one compaction, one more try
         await _learn_window(situation, too_long.window)
-        may_compact = not has_tried and situation.limits.threshold_percent > 0  # at 0 only the button does
-        if not (
-            may_compact and await compacting.compact_for_run(live.chat_id, live.run_id, Compaction.Trigger.OVERFLOW)
-        ):
-            raise
+        if situation.limits.threshold_percent == 0 and situation.is_compacting:
+            raise  # at 0 only the button compacts
+        if not has_tried and await _compact(live, situation, Compaction.Trigger.OVERFLOW):
+            situation = await _load(live)
+        await _stream_shrinking(live, situation, outcome)
+
+
+async def _compact(live: LiveRun, situation: loading.Situation, trigger: Compaction.Trigger) -> bool:
+    """Whether an automatic compaction was tried: policy, refusal memory and rest allow it (rules D3, D4, J4)."""
+    is_overflow = trigger == Compaction.Trigger.OVERFLOW
+    if not situation.is_compacting:
+        return False
+    if may_try(situation.memory, situation.meter(), situation.transcript, is_overflow=is_overflow):
+        return False
+    await compacting.compact_for_run(live.chat_id, live.run_id, trigger)
+    return True
+
+
+async def _stream_shrinking(live: LiveRun, situation: loading.Situation, outcome: Outcome) -> None:
+    """Once more as it is now, then made smaller by force at most twice (rule B7), then a clear error."""
+    left_out: tuple[int, ...] = ()
+    for _ in range(1 + SHRINKINGS):
         try:
-            await _stream(live, await _load(live), outcome)
+            await _stream(live, situation, outcome, left_out=left_out)
         except errors.RequestTooLong as again:
-            raise errors.EndpointError("still_too_long", again.detail) from again
+            refused = again
+        else:
+            return
+        shrunk = shrink(situation.transcript, situation.limits)
+        if not shrunk.is_changed:
+            break
+        left_out = (*left_out, *shrunk.dropped, *shrunk.shortened)
+        situation = replace(situation, transcript=shrunk.transcript)
+    raise errors.EndpointError("still_too_long", refused.detail) from refused
 
 
 async def _load(live: LiveRun) -> loading.Situation:
@@ -115,10 +152,13 @@ async def _learn_window(situation: loading.Situation, window: int) -> None:
         await in_database(ledger.learn_window, model=situation.model, window=window)
 
 
-async def _stream(live: LiveRun, situation: loading.Situation, outcome: Outcome) -> None:
+async def _stream(
+    live: LiveRun, situation: loading.Situation, outcome: Outcome, *, left_out: tuple[int, ...] = ()
+) -> None:
     model = connecting.connected(situation.model)
     target = connecting.target_of(model, situation.site)
-    request = assemble(situation.transcript, no_system_role=model.no_system_role)
+    sent = situation.to_send()
+    request = assemble(sent.transcript, no_system_role=model.no_system_role)
     outcome.model, outcome.estimated_prompt = model, estimate_request(request)
     await in_database(
         turns.begin_writing,
@@ -129,6 +169,7 @@ async def _stream(live: LiveRun, situation: loading.Situation, outcome: Outcome)
         estimated_prompt_tokens=outcome.estimated_prompt,
         request_through_id=situation.chat.compacted_through_id,
         request_extras=situation.chat.parameters,
+        left_out=[*left_out, *sent.dropped, *sent.shortened],
     )
     await events.publish(live.chat_id, events.Changed())
     stream = stream_chat(target, as_payload(request), params=situation.chat.parameters)
@@ -206,12 +247,22 @@ async def _finish(live: LiveRun, outcome: Outcome) -> None:
         reasoning_tokens=usage.reasoning if usage else None,
     )
     if outcome.model and (usage or live.text):
-        estimate = Usage(prompt=outcome.estimated_prompt, completion=estimate_text(live.text))
+        await _record_usage(live, outcome.model, usage, outcome.estimated_prompt)
+
+
+async def _record_usage(live: LiveRun, model: LanguageModel, usage: Usage | None, estimated_prompt: int) -> None:
+    """In the ledger, and as a lesson for the model's estimates; a failing ledger never fails a reply."""
+    estimate = Usage(prompt=estimated_prompt, completion=estimate_text(live.text))
+    try:
+        if usage and usage.prompt:
+            await in_database(ledger.learn_ratio_of, model=model, recorded=usage.prompt, estimated=estimated_prompt)
         await in_database(
             ledger.record_usage,
             kind=UsageRecord.Kind.REPLY,
             chat_id=live.chat_id,
-            model=outcome.model,
+            model=model,
             usage=usage or estimate,
             measured=usage is not None,
         )
+    except DatabaseError as error:  # the chat was deleted meanwhile, for one
+        log.info("The usage of a reply was not recorded: %s", error)

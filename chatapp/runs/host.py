@@ -39,7 +39,7 @@ def start(run: Run) -> None:
 
 def start_compaction(compaction: Compaction) -> None:
     """Begin a compaction that a person asked for; from a worker thread."""
-    _on_loop(_keep, compacting.compact(compaction.pk, compaction.chat_id))
+    _on_loop(_keep, compacting.compact_and_warm(compaction.pk, compaction.chat_id))
 
 
 def stop(run: Run) -> None:

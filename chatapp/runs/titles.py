@@ -9,7 +9,7 @@ from chatapp import connecting, events
 from chatapp.database import in_database
 from chatapp.history import chats, ledger, loading
 from chatapp.llm import complete, errors
-from chatapp.models import Chat, UsageRecord
+from chatapp.models import UsageRecord
 from compaction.prompts import clean_title, title_request
 from compaction.request import as_payload
 
@@ -19,13 +19,13 @@ LONGEST_TITLE_TOKENS = 400  # a reasoning model thinks first
 
 
 async def suggest(chat_id: UUID) -> None:
-    """Once, after the first exchange; whatever goes wrong, the first words of the message stay the title."""
+    """Once, after the first exchange; whatever goes wrong, the first words of the message stay the title.
+
+    Raises Chat.DoesNotExist.
+    """
     if not await in_database(chats.wants_title, chat_id):  # asked after every reply, so before all messages are read
         return
-    try:
-        situation = await in_database(loading.load_situation, chat_id)
-    except Chat.DoesNotExist:  # deleted meanwhile
-        return
+    situation = await in_database(loading.load_situation, chat_id)
     messages = situation.transcript.messages
     if len(messages) != 2:
         return

@@ -14,6 +14,7 @@ from chatapp.models import Chat, Compaction
 from chatapp.runs import reaper
 from compaction.planning import Plan
 from compaction.request import as_payload, assemble
+from compaction.segments import Segment
 from tests.factories import add_messages, fold, make_chat
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +42,7 @@ def note_plan(chat: Chat, compaction: Compaction, *, through: int) -> None:
 def apply(chat: Chat, compaction: Compaction, summary: str = "They greeted.") -> Compaction:
     record = Chat.objects.get(pk=chat.pk).record()
     return compactions.apply_compaction(
-        compaction_id=compaction.pk, summary=summary, planned_record=record, tokens_after=200
+        compaction_id=compaction.pk, segments=(Segment(summary),), planned_record=record, tokens_after=200
     )
 
 
@@ -74,7 +75,7 @@ def test_i1_nothing_is_applied_when_the_boundary_moved_meanwhile() -> None:
 
     with pytest.raises(Fenced):
         compactions.apply_compaction(
-            compaction_id=compaction.pk, summary="Mine.", planned_record=planned, tokens_after=1
+            compaction_id=compaction.pk, segments=(Segment("Mine."),), planned_record=planned, tokens_after=1
         )
 
     chat.refresh_from_db()

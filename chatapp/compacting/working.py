@@ -1,4 +1,4 @@
-"""One compaction, from the plan to the record: decide (pure), act (here, at the rim), record (one transaction)."""
+"""The life of one compaction: begun, watched, ended with its reason, whoever cancels it and wherever."""
 
 from __future__ import annotations
 
@@ -8,34 +8,26 @@ from contextlib import suppress
 from uuid import UUID
 
 from chatapp import connecting, events
+from chatapp.compacting.calling import Rejected, Summariser
+from chatapp.compacting.recording import make_record
+from chatapp.compacting.warming import warm
+from chatapp.compacting.writing import write_segment
 from chatapp.database import in_database
-from chatapp.history import compactions, ledger, loading
+from chatapp.history import compactions, loading
 from chatapp.history.compactions import Ending
 from chatapp.history.errors import ChatBusy, Fenced
-from chatapp.llm import Target, complete, errors
-from chatapp.models import Compaction, LanguageModel, UsageRecord
-from compaction import planning, prompts
-from compaction.judging import Verdict, judge
-from compaction.planning import ASSUMED_WINDOW, Plan, Refusal
-from compaction.request import as_payload
-from compaction.transcript import Usage
+from chatapp.llm import errors
+from chatapp.models import Chat, Compaction, LanguageModel
+from compaction import planning
+from compaction.memory import after_failure, after_refusal, may_try
+from compaction.planning import Refusal
+from compaction.segments import joined
 
 log = logging.getLogger("foldline.compacting")
 
 SECONDS_BETWEEN_LOOKS = 1.0
-# Rule F: one retry at most. The second is a little freer: a small model that copied once copies again at the same one.
-TEMPERATURES = (0.2, 0.7)
-SHARES_OF_WINDOW = (1.0, 0.7, 0.45)
 
 _cancels: dict[int, asyncio.Event] = {}
-
-
-class Rejected(Exception):
-    """The summariser's answer was judged unfit twice; `code` says why (rules F)."""
-
-    def __init__(self, verdict: Verdict) -> None:
-        super().__init__(verdict.code)
-        self.code = verdict.code
 
 
 def cancel_here(compaction_id: int) -> None:
@@ -66,6 +58,27 @@ async def compact_for_run(chat_id: UUID, run_id: int, trigger: Compaction.Trigge
     except ChatBusy:
         return False
     return await compact(compaction.pk, chat_id)
+
+
+async def compact_when_idle(chat_id: UUID) -> None:
+    """When a reply has ended and the trigger is reached, so that nobody waits for it (rule B1)."""
+    situation = await in_database(loading.load_situation, chat_id)
+    meter = situation.meter()
+    if not (situation.site.compacts_when_idle and situation.is_compacting and meter.over_trigger):
+        return
+    if may_try(situation.memory, meter, situation.transcript):
+        return
+    with suppress(ChatBusy):
+        compaction = await in_database(
+            compactions.begin_compaction, chat_id=chat_id, trigger=Compaction.Trigger.IDLE, by=events.PROCESS
+        )
+        await compact_and_warm(compaction.pk, chat_id)
+
+
+async def compact_and_warm(compaction_id: int, chat_id: UUID) -> None:
+    """For a compaction that no run is waiting for: the new prompt is warmed once it is applied (rule G5)."""
+    if await compact(compaction_id, chat_id):
+        await warm(chat_id)
 
 
 async def compact(compaction_id: int, chat_id: UUID) -> bool:
@@ -109,7 +122,8 @@ async def compact(compaction_id: int, chat_id: UUID) -> bool:
 
 async def _end(compaction_id: int, chat_id: UUID, ending: Ending) -> None:
     """A no-op on the row where it was applied."""
-    await in_database(compactions.end_compaction, compaction_id=compaction_id, ending=ending)
+    if await in_database(compactions.end_compaction, compaction_id=compaction_id, ending=ending):
+        await _remember(chat_id, ending)
     await events.publish(chat_id, events.Changed())
 
 
@@ -122,113 +136,57 @@ async def _watch(compaction_id: int, cancel: asyncio.Event) -> None:
 
 async def _work(compaction_id: int, chat_id: UUID) -> Refusal | None:
     situation = await in_database(loading.load_situation, chat_id)
-    plan = planning.plan(situation.transcript, situation.limits)
+    wishes = await in_database(Compaction.objects.get, pk=compaction_id)
+    plan = planning.plan(situation.transcript, situation.limits, up_to=wishes.up_to)
     if isinstance(plan, Refusal):
         return plan
-    summariser = connecting.connected(await in_database(_summariser_of, situation))
-    target = connecting.target_of(summariser, situation.site)
+    model = connecting.connected(await in_database(_summariser_of, situation))
+    summariser = Summariser(compaction_id, chat_id, model, connecting.target_of(model, situation.site))
     meter = situation.meter()
     await in_database(
         compactions.note_plan,
         compaction_id=compaction_id,
         plan=plan,
-        model_name=summariser.name,
+        model_name=model.name,
         tokens_before=meter.used,
         before_is_measured=meter.measured,
     )
-    summary = await _summarise_delta(compaction_id, situation, plan, summariser, target)
-    accepted = planning.accept(plan, situation.transcript, summary, situation.limits)
+    await events.publish(chat_id, events.Changed())
+    written = await write_segment(summariser, situation, plan, instructions=wishes.instructions)
+    record = await make_record(summariser, situation, plan, written.text)
+    accepted = planning.accept(plan, situation.transcript, joined(record.segments), situation.limits)
     if isinstance(accepted, Refusal):
         return accepted
+    values = record.values
     await in_database(
         compactions.apply_compaction,
         compaction_id=compaction_id,
-        summary=summary,
+        segments=record.segments,
         planned_record=situation.chat.record(),
+        mode=written.mode,
         tokens_after=accepted.tokens_after,
         measured_offset=accepted.measured_offset,
+        measured_model=situation.transcript.model,
+        values_found=values.total,
+        values_kept=values.kept,
+        values_added=len(values.added),
+        values_left_out=[{"value": value.text, "clause": value.clause} for value in values.left_out],
     )
     return None
 
 
-async def _summarise_delta(
-    compaction_id: int, situation: loading.Situation, plan: Plan, summariser: LanguageModel, target: Target
-) -> str:
-    """The earlier summary carried on over all that is archived, in as many chunks as it takes (rule E2).
-
-    An estimate may be a third too low: where the endpoint then refuses a chunk, all is cut smaller and begun again.
-    """
-    earlier, template = situation.transcript.summary, situation.site.summary_prompt
-    for share in SHARES_OF_WINDOW:
-        window = round((summariser.window_tokens or ASSUMED_WINDOW) * share)
-        chunks = prompts.chunks(
-            plan, earlier_summary=earlier, window=window, budget=plan.summary_budget, template=template
+async def _remember(chat_id: UUID, ending: Ending) -> None:
+    """A refusal or a failure holds up the next automatic compaction, and a restart remembers it (rules D3, D4)."""
+    if ending.status not in {Compaction.Status.REFUSED, Compaction.Status.FAILED}:
+        return
+    with suppress(Chat.DoesNotExist):
+        situation = await in_database(loading.load_situation, chat_id)
+        memory = (
+            after_refusal(situation.memory, situation.meter(), situation.transcript)
+            if ending.status == Compaction.Status.REFUSED
+            else after_failure(situation.memory, situation.transcript)
         )
-        await in_database(compactions.note_chunks, compaction_id=compaction_id, total=len(chunks))
-        await events.publish(situation.chat.pk, events.Changed())
-        summary = earlier
-        try:
-            for chunk in chunks:
-                summary = await _summarise(compaction_id, situation, chunk, summary, summariser, target)
-                await events.publish(situation.chat.pk, events.Changed())
-        except errors.RequestTooLong as too_long:
-            refusal = too_long
-        else:
-            return summary
-    raise refusal
-
-
-async def _summarise(
-    compaction_id: int,
-    situation: loading.Situation,
-    chunk: prompts.Chunk,
-    summary_so_far: str,
-    summariser: LanguageModel,
-    target: Target,
-) -> str:
-    """The summary carried on over one chunk. Raises Rejected, EndpointError, Fenced."""
-    request = prompts.summary_request(
-        chunk,
-        summary_so_far=summary_so_far,
-        template=situation.site.summary_prompt,
-        no_system_role=summariser.no_system_role,
-    )
-    for temperature in TEMPERATURES:
-        completion = await complete(target, as_payload(request), max_tokens=chunk.budget, temperature=temperature)
-        verdict = judge(
-            completion.text,
-            finish_reason=completion.finish_reason,
-            tool_calls=completion.tool_calls,
-            reasoning_only=bool(completion.reasoning and not completion.text.strip()),
-            budget=chunk.budget,
-            source_text=chunk.text,
-        )
-        await in_database(
-            compactions.note_call,
-            compaction_id=compaction_id,
-            usage=completion.usage,
-            chunk_is_done=verdict.ok,
-        )
-        if completion.usage:
-            await _record_usage(situation, summariser, completion.usage)
-        if verdict.ok:
-            return verdict.text
-    raise Rejected(verdict)
-
-
-async def _record_usage(situation: loading.Situation, summariser: LanguageModel, usage: Usage) -> None:
-    """A failing ledger never fails a compaction (rule I5)."""
-    try:
-        await in_database(
-            ledger.record_usage,
-            kind=UsageRecord.Kind.COMPACTION,
-            chat_id=situation.chat.pk,
-            model=summariser,
-            usage=usage,
-            measured=True,
-        )
-    except Exception:
-        log.exception("Usage of a compaction could not be recorded.")
+        await in_database(compactions.remember, chat_id=chat_id, memory=memory)
 
 
 def _summariser_of(situation: loading.Situation) -> LanguageModel | None:

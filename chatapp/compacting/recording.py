@@ -1,0 +1,70 @@
+"""From a written segment to the record: exact values under it, older segments merged when all grow too long (E6, H)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chatapp.compacting.calling import Rejected, Summariser
+from chatapp.database import in_database
+from chatapp.history import loading
+from chatapp.history.loading import Situation
+from chatapp.llm import errors
+from compaction import segments as frozen
+from compaction.exact import ExactBlock, exact_block, exact_cap, find_values
+from compaction.planning import Plan
+from compaction.segments import Segment
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The whole record as it would be, and what became of the exact values of what this compaction archives."""
+
+    segments: tuple[Segment, ...]
+    values: ExactBlock
+
+
+async def make_record(summariser: Summariser, situation: Situation, plan: Plan, text: str) -> Record:
+    """Raises Fenced. A merge that fails leaves the segments as they are: they are merged another time."""
+    values = _values_under(situation, plan, text)
+    segment = Segment(
+        text=text + values.text,
+        compaction_id=summariser.compaction_id,
+        from_position=plan.archived[0].position,
+        through_position=plan.through.position,
+    )
+    segments = (*situation.segments, segment)
+    window, ratio = situation.limits.window, plan.ratio
+    while frozen.over_limit(segments, window, ratio=ratio) and (bounds := frozen.which_to_merge(segments)):
+        merged = await _merge(summariser, situation, segments[slice(*bounds)], ratio=ratio)
+        if not merged:
+            break
+        segments = frozen.merged(segments, bounds, merged, compaction_id=summariser.compaction_id)
+    return Record(segments, values)
+
+
+def _values_under(situation: Situation, plan: Plan, text: str) -> ExactBlock:
+    said = frozen.joined((*situation.segments, Segment(text)))
+    cap = exact_cap(situation.limits.window, percent=situation.site.exact_percent)
+    return exact_block(find_values(plan.archived), said, cap_tokens=cap)
+
+
+async def _merge(summariser: Summariser, situation: Situation, parts: tuple[Segment, ...], *, ratio: float) -> str:
+    """Several segments as one, with the exact values of all messages that they cover; "" where that failed."""
+    window, site = situation.limits.window, situation.site
+    budget = frozen.merge_budget(parts, window, site.summary_percent, ratio=ratio)
+    request = frozen.merge_request(
+        parts, budget=budget, template=site.summary_prompt, no_system_role=summariser.model.no_system_role
+    )
+    try:
+        text = await summariser.summarise(request, budget=budget, source=frozen.joined(parts))
+    except (Rejected, errors.EndpointError):
+        return ""
+    covered = await in_database(
+        loading.archived_messages,
+        situation.chat,
+        since=parts[0].from_position,
+        through=parts[-1].through_position,
+    )
+    cap = exact_cap(window, percent=site.exact_percent)
+    merged: str = text + exact_block(find_values(covered), text, cap_tokens=cap).text
+    return merged

@@ -1,0 +1,79 @@
+"""What a person decides about the request of a chat: pins, a fresh start, a policy (rules C6, J4, J5)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from chatapp.history.boundary import compaction_in_force
+from chatapp.history.compactions import refuse_while_busy
+from chatapp.history.errors import NotPossible
+from chatapp.history.loading import load_situation, pure_message
+from chatapp.history.locking import lock_chat, number_change
+from chatapp.models import Chat, Compaction, Message
+from compaction.memory import after_success
+from compaction.pinning import may_pin
+from compaction.planning import Refusal
+from compaction.policies import fresh_boundary
+
+
+@transaction.atomic
+def pin(*, chat_id: UUID, message_id: int, pinned: bool) -> None:
+    """Keep a message verbatim in every request, or no longer. Raises NotPossible, beyond 15 % of the window too."""
+    chat = lock_chat(chat_id)
+    message = chat.messages.filter(pk=message_id, active=True).first()
+    if message is None:
+        raise NotPossible("no_such_message")
+    if pinned:
+        situation = load_situation(chat_id)
+        refusal = may_pin(situation.transcript, pure_message(message, chat.compacted_through), situation.limits)
+        if refusal:
+            raise NotPossible(refusal.code)
+    revision = number_change(chat)
+    Message.objects.filter(pk=message.pk).update(pinned=pinned, revision=revision)
+
+
+@transaction.atomic
+def choose_policy(*, chat_id: UUID, policy: Chat.Policy) -> None:
+    number_change(lock_chat(chat_id), policy=policy)
+
+
+@transaction.atomic
+def start_fresh(*, chat_id: UUID, message_id: int, user_id: int) -> Compaction:
+    """A boundary without a summary: what lies before the user message is no longer sent (rule J5). Undo as always.
+
+    Raises ChatBusy while a run or compaction is live, NotPossible where no turn begins.
+    """
+    chat = lock_chat(chat_id)
+    refuse_while_busy(chat)
+    situation = load_situation(chat_id)
+    boundary = fresh_boundary(situation.transcript.messages, message_id)
+    if isinstance(boundary, Refusal):
+        raise NotPossible(boundary.code)
+    now = timezone.now()
+    compaction = Compaction.objects.create(
+        chat=chat,
+        previous=compaction_in_force(chat),
+        by_id=user_id,
+        trigger=Compaction.Trigger.FRESH,
+        mode=Compaction.Mode.FRESH,
+        status=Compaction.Status.APPLIED,
+        through_id=boundary.id,
+        from_position=0,
+        through_position=boundary.position,
+        message_count=boundary.position + 1,
+        tokens_before=situation.meter().used,
+        ended_at=now,
+    )
+    number_change(
+        chat,
+        summary="",
+        compacted_through_id=boundary.id,
+        compacted_at=now,
+        compaction_memory=asdict(after_success()),
+    )
+    Compaction.objects.filter(pk=compaction.pk).update(tokens_after=load_situation(chat_id).meter().used)
+    return compaction
