@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -19,6 +20,7 @@ from chatapp.models import Chat, Compaction, LanguageModel, Message, Run, SiteSe
 from chatapp.models.messages import MessageQuerySet
 from chatapp.rendering import Frame, render, render_plain, split
 from compaction.budget import Meter
+from compaction.memory import Memory
 
 MESSAGES_ON_A_PAGE = 40
 
@@ -44,6 +46,8 @@ class MessageView:
     copy_text: str
     can_regenerate: bool
     can_retry: bool
+    is_pinned: bool
+    left_out_count: int
     version: int = 1
     versions: int = 1
     previous_id: int | None = None
@@ -79,6 +83,13 @@ class DividerView:
     summary_html: SafeString
     summary_text: str
     can_undo: bool
+    is_fresh_start: bool
+    is_edited: bool
+    values_found: int
+    values_kept: int
+    values_added: int
+    values_left_out: list[dict[str, str]]
+    cost: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +102,7 @@ class MeterView:
     trigger_percent: int | None
     summary_percent_of_window: int
     state: str
+    has_moved: bool
     system: int
     summary: int
     live: int
@@ -118,6 +130,7 @@ class ChatPage:
     current_model: LanguageModel | None
     earlier_before: int | None
     run_live: bool
+    is_resting: bool
 
     def context(self) -> dict[str, Any]:
         return {item.name: getattr(self, item.name) for item in fields(self)}
@@ -156,6 +169,7 @@ def read_page(chat_id: UUID) -> ChatPage:
         current_model=model,
         earlier_before=rows[0].position if has_earlier else None,
         run_live=Run.objects.live().filter(chat=chat).exists(),
+        is_resting=Memory(**chat.compaction_memory).is_resting,
     )
 
 
@@ -213,6 +227,8 @@ def _view_message(row: Message, versions: list[int], *, is_last: bool) -> Messag
         copy_text=content,
         can_regenerate=is_reply and is_last and row.status == Message.Status.COMPLETE,
         can_retry=is_reply and is_last and ended_badly,
+        is_pinned=row.pinned,
+        left_out_count=len(row.left_out),
         version=at + 1,
         versions=max(1, len(versions)),
         previous_id=versions[at - 1] if at > 0 else None,
@@ -252,6 +268,13 @@ def view_divider(chat: Chat) -> DividerView | None:
         summary_html=render_kept(chat.summary),
         summary_text=chat.summary,
         can_undo=True,
+        is_fresh_start=force.mode == Compaction.Mode.FRESH,
+        is_edited=bool(force.model_summary),
+        values_found=force.values_found,
+        values_kept=force.values_kept,
+        values_added=force.values_added,
+        values_left_out=force.values_left_out,
+        cost=force.cost,
     )
 
 
@@ -280,6 +303,7 @@ def view_meter(meter: Meter) -> MeterView:
         trigger_percent=share(meter.trigger) if meter.window and meter.trigger else None,
         summary_percent_of_window=share(meter.summary),
         state="over" if meter.over_trigger else "near" if meter.near_trigger else "calm",
+        has_moved=meter.headroom_moved,
         system=meter.system,
         summary=meter.summary,
         live=meter.live,
@@ -350,4 +374,5 @@ def empty_page() -> dict[str, Any]:
         "current_model": model,
         "earlier_before": None,
         "run_live": False,
+        "is_resting": False,
     }

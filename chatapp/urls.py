@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from chatapp.views import chats, compactions, health, pages, setup, turns
+from chatapp.views import chats, compactions, health, pages, requests, setup, turns
 
 in_chat = [
     path("", pages.chat, name="chat"),
@@ -18,6 +18,12 @@ in_chat = [
     path("compact/", compactions.compact, name="compact"),
     path("compactions/<int:compaction_id>/cancel/", compactions.cancel, name="cancel_compaction"),
     path("compactions/<int:compaction_id>/undo/", compactions.undo, name="undo_compaction"),
+    path("compactions/", requests.earlier_compactions, name="compactions"),
+    path("compactions/<int:compaction_id>/edit/", requests.edit_summary, name="edit_summary"),
+    path("request/", requests.what_is_sent, name="request"),
+    path("messages/<int:message_id>/pin/", requests.pin, name="pin"),
+    path("messages/<int:message_id>/fresh/", requests.start_fresh, name="start_fresh"),
+    path("policy/", requests.choose_policy, name="choose_policy"),
     path("meter/", compactions.meter, name="meter"),
     path("rename/", chats.rename, name="rename"),
     path("delete/", chats.delete, name="delete"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django import forms
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -16,14 +17,29 @@ from chatapp.models import Compaction, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 
 
+class WishesForm(forms.Form):
+    """What a person may wish of a compaction: what to keep, and the last message to fold (its id)."""
+
+    instructions = forms.CharField(required=False, max_length=2_000)
+    up_to = forms.IntegerField(required=False, min_value=1)
+
+
 @login_required
 @require_POST
 def compact(request: PersonRequest, chat_id: UUID) -> HttpResponse:
-    """The button: at any threshold, with an unknown window too (rule B6)."""
+    """The button: at any threshold, with an unknown window too; with instructions and up to a message (rule B6)."""
     chat = chat_or_404(request, chat_id)
+    form = WishesForm(request.POST)
+    if not form.is_valid():
+        return answer_refusal(request, "malformed", chat=chat, status=422)
     try:
         compaction = compactions.begin_compaction(
-            chat_id=chat.pk, trigger=Compaction.Trigger.BUTTON, by=events.PROCESS, user_id=request.user.pk
+            chat_id=chat.pk,
+            trigger=Compaction.Trigger.BUTTON,
+            by=events.PROCESS,
+            user_id=request.user.pk,
+            instructions=form.cleaned_data["instructions"],
+            up_to=form.cleaned_data["up_to"],
         )
     except HistoryError as refused:
         return answer_refusal(request, refused.code, chat=chat)

@@ -1,0 +1,83 @@
+"""What the model is sent, and what a person decides about it: pins, a fresh start, the policy, a summary by hand."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from chatapp import requesting
+from chatapp.history import compactions, wishes
+from chatapp.history.errors import HistoryError
+from chatapp.models import Chat
+from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
+
+
+@login_required
+@require_GET
+def what_is_sent(request: PersonRequest, chat_id: UUID) -> HttpResponse:
+    """The exact next request, part by part; a fragment for htmx, a page otherwise."""
+    chat = chat_or_404(request, chat_id)
+    template = "chat/_request.html" if request.htmx else "chat/request.html"
+    return render(request, template, {"chat": chat, "sent": requesting.read_request(chat.pk)})
+
+
+@login_required
+@require_GET
+def earlier_compactions(request: PersonRequest, chat_id: UUID) -> HttpResponse:
+    """Every compaction of the chat, its summary too (rule I4)."""
+    chat = chat_or_404(request, chat_id)
+    return render(request, "chat/compactions.html", {"chat": chat, "compactions": requesting.read_compactions(chat)})
+
+
+@login_required
+@require_POST
+def pin(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
+    chat = chat_or_404(request, chat_id)
+    try:
+        wishes.pin(chat_id=chat.pk, message_id=message_id, pinned=request.POST.get("pinned") == "1")
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_POST
+def start_fresh(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
+    chat = chat_or_404(request, chat_id)
+    try:
+        wishes.start_fresh(chat_id=chat.pk, message_id=message_id, user_id=request.user.pk)
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_POST
+def choose_policy(request: PersonRequest, chat_id: UUID) -> HttpResponse:
+    chat = chat_or_404(request, chat_id)
+    policy = request.POST.get("policy", "")
+    if policy not in Chat.Policy.values:
+        return answer_refusal(request, "malformed", chat=chat, status=422)
+    wishes.choose_policy(chat_id=chat.pk, policy=Chat.Policy(policy))
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def edit_summary(request: PersonRequest, chat_id: UUID, compaction_id: int) -> HttpResponse:
+    """The current segment by hand; an empty text brings the model's version back."""
+    chat = chat_or_404(request, chat_id)
+    if request.method == "GET":
+        compaction = get_object_or_404(chat.compactions.applied(), pk=compaction_id)
+        return render(request, "chat/edit_summary.html", {"chat": chat, "compaction": compaction})
+    try:
+        compactions.edit_summary(
+            chat_id=chat.pk, compaction_id=compaction_id, text=request.POST.get("text", "").replace("\r\n", "\n")
+        )
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    return answer_changes(request, chat.pk)
