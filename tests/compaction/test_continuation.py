@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from compaction.continuation import continuation_request, is_cached, may_continue
 from compaction.request import RequestMessage, as_payload, assemble
@@ -40,6 +40,7 @@ def allowed(**changes: Any) -> str:
     return may_continue(**(given_ | changes))
 
 
+@settings(deadline=None)
 @given(random_chat())
 def test_e1_the_last_request_comes_first_byte_for_byte(transcript: Transcript) -> None:
     request = assemble(transcript)

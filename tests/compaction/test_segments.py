@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compaction.planning import Plan, Refusal, accept, folded, plan
@@ -30,6 +30,7 @@ def settled(segments: tuple[Segment, ...], window: int, *, size: int) -> tuple[S
     return segments
 
 
+@settings(deadline=None)
 @given(st.lists(hostile, min_size=1, max_size=5), hostile)
 def test_e6_one_more_segment_only_adds_to_the_end_of_the_record(texts: list[str], new: str) -> None:
     before = [Segment(text) for text in texts]
@@ -95,6 +96,7 @@ def test_e6_what_is_not_merged_stays_byte_for_byte() -> None:
     assert merged(before, (2, 4), "Both.", compaction_id=7)[:2] == before[:2]
 
 
+@settings(deadline=None)
 @given(st.integers(1, 40), st.integers(1, 200))
 def test_e6_merging_ends_under_the_limit_or_with_one_and_keeps_the_order(count: int, size: int) -> None:
     segments: tuple[Segment, ...] = ()
@@ -145,6 +147,7 @@ def test_e6_earlier_parts_too_long_to_be_shown_are_left_out_of_the_call() -> Non
     assert {chunk.frozen for chunk in pieces} == {""}
 
 
+@settings(deadline=None)
 @given(st.integers(0, 150), st.sampled_from([700, 1_024, 4_096, 0]))
 def test_e2_chunks_beside_earlier_parts_still_fit_their_call(size: int, window: int) -> None:
     found = plan(chat(*turns(20)), WIDE)

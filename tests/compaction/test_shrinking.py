@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compaction.budget import measure
@@ -135,6 +135,7 @@ def test_b7_the_rows_stay_as_they_are() -> None:
     assert repr(transcript) == before
 
 
+@settings(deadline=None)
 @given(random_chat(), st.sampled_from([0, 100, 300, 1_000]))
 def test_b7_pairs_stay_whole_and_every_drop_is_told(transcript: Transcript, window: int) -> None:
     shrunk = shrink(transcript, replace(LIMITS, window=window))
