@@ -44,6 +44,8 @@ def changes(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 def archived(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
     older = presenting.read_archived(shown, before=_position(request))
+    if not request.htmx:
+        return render(request, "chat/page.html", page_context(request, shown) | {"archived": older})
     return render(request, "chat/_archived.html", {"chat": shown, "archived": older})
 
 
@@ -52,6 +54,9 @@ def archived(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 def earlier(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
     older = presenting.read_earlier(shown, before=_position(request))
+    if not request.htmx:
+        context = page_context(request, shown) | {"messages": older.messages, "earlier_before": older.before}
+        return render(request, "chat/page.html", context)
     return render(request, "chat/_earlier.html", {"chat": shown, "earlier": older})
 
 

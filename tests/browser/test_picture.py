@@ -52,12 +52,12 @@ def test_picture_of_a_folded_chat(visit: Callable[..., Visit]) -> None:
     )
     for title in ("A rota for the summer", "Letter to the landlord", "Why bread goes stale"):
         alice.rows(name, alice.chat("Hello", "Hello."), title)
-    path = alice.chat(*EARLIER, *NEWEST, folded_through=5, summary=SUMMARY)
+    path = alice.chat(*(EARLIER * 7)[:38], *NEWEST, folded_through=37, summary=SUMMARY)
     alice.rows(dress, path)
     page = alice.open(path)
 
     expect(messages(page)).to_have_count(2)
-    expect(page.locator("section[data-divider]")).to_contain_text("6 earlier messages")
+    expect(page.locator("section[data-divider]")).to_contain_text("38 earlier messages")
     page.mouse.move(1, 1)
     page.evaluate("document.activeElement.blur()")
     target = PICTURE if os.environ.get("FOLDLINE_PICTURE") == "1" else FOLDER / "page.png"

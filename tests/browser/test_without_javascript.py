@@ -83,3 +83,16 @@ def test_older_messages_are_behind_a_link(plain: Visit) -> None:
     page.get_by_role("link", name="Earlier messages").click()
 
     expect(page.get_by_text("message 59", exact=True)).to_be_visible()
+    expect(box(page)).to_be_visible()
+    page.get_by_role("link", name="Earlier messages").click()
+    expect(page.get_by_text("message 0", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="Earlier messages")).to_have_count(0)
+
+
+def test_archived_messages_of_a_long_chat_are_behind_links(plain: Visit) -> None:
+    page = plain.open(plain.chat(*[f"message {number}" for number in range(100)], folded_through=89))
+    button(page, "Show archived messages").click()
+    page.locator("#archived").get_by_role("link", name="Earlier messages").click()
+
+    expect(page.get_by_text("message 49", exact=True)).to_be_visible()
+    expect(box(page)).to_be_visible()
