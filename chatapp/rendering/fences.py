@@ -34,8 +34,12 @@ class OpenFence:
         return self.closing.fullmatch(line) is not None
 
     def dedent(self, line: str) -> str:
-        leading = len(line) - len(line.lstrip(" "))
-        return line[min(leading, self.indent) :]
+        """Without the fence's own indent; a tab that reaches beyond it leaves its rest as spaces, as markdown-it has it."""
+        width = taken = 0
+        while width < self.indent and line[taken : taken + 1] in {" ", "\t"}:
+            width += 4 - width % 4 if line[taken] == "\t" else 1
+            taken += 1
+        return " " * max(0, width - self.indent) + line[taken:]
 
     def add(self, line: str) -> SafeString | None:
         """Takes a complete line of code; answers with a part when one is full."""

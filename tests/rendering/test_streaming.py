@@ -49,6 +49,12 @@ def test_finished_blocks_are_the_beginning_of_the_canonical_html(text):
     assert render(text.replace("\r", "")).startswith("".join(split(text.replace("\r", "")).blocks))
 
 
+def test_a_tab_that_reaches_beyond_the_indent_of_its_fence_leaves_its_rest_as_spaces():
+    text = "  ```\n\ttab\n```\na"
+
+    assert render(text).startswith("".join(split(text).blocks))
+
+
 @given(TEXTS, st.integers(1, 5))
 def test_frames_follow_each_other_without_a_gap(text, piece):
     known = 0
