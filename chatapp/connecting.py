@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from chatapp import engine, sealing
 from chatapp.llm import Target, errors
 from chatapp.models import LanguageModel, SiteSettings
+
+PATIENCE_TENTHS = 50
 
 
 class NotConnected(errors.EndpointError):
@@ -16,6 +20,15 @@ def connected(model: LanguageModel | None) -> LanguageModel:
     if model is None:
         raise NotConnected("no_model")
     return model
+
+
+async def reach(model: LanguageModel, site: SiteSettings) -> Target:
+    """As target_of, with a few seconds of patience for a demo engine that is just starting. Raises NotConnected."""
+    for _ in range(PATIENCE_TENTHS):
+        if not model.endpoint.is_demo or engine.demo_base_url():
+            break
+        await asyncio.sleep(0.1)
+    return target_of(model, site)
 
 
 def target_of(model: LanguageModel, site: SiteSettings) -> Target:

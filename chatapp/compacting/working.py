@@ -141,7 +141,7 @@ async def _work(compaction_id: int, chat_id: UUID) -> Refusal | None:
     if isinstance(plan, Refusal):
         return plan
     model = connecting.connected(await in_database(_summariser_of, situation))
-    summariser = Summariser(compaction_id, chat_id, model, connecting.target_of(model, situation.site))
+    summariser = Summariser(compaction_id, chat_id, model, await connecting.reach(model, situation.site))
     meter = situation.meter()
     await in_database(
         compactions.note_plan,

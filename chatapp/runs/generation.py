@@ -156,7 +156,7 @@ async def _stream(
     live: LiveRun, situation: loading.Situation, outcome: Outcome, *, left_out: tuple[int, ...] = ()
 ) -> None:
     model = connecting.connected(situation.model)
-    target = connecting.target_of(model, situation.site)
+    target = await connecting.reach(model, situation.site)
     sent = situation.to_send()
     request = assemble(sent.transcript, no_system_role=model.no_system_role)
     outcome.model, outcome.estimated_prompt = model, estimate_request(request)
