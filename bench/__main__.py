@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from bench import browser, machine, pages, planning, starting, tokens
+from bench import browser, exact, machine, pages, planning, starting, tokens
 from bench.endpoint import endpoint
 from bench.site import filled_site
 from bench.table import print_section
 
-SECTIONS = ("start", "tokens", "pages", "browser", "planning")
+SECTIONS = ("start", "tokens", "pages", "browser", "planning", "exact")
 
 
 def main() -> None:
@@ -29,6 +29,8 @@ def main() -> None:
                 print_section("In a browser", browser.measure(site))
     if "planning" in only:
         print_section("Planning", planning.measure())
+    if "exact" in only:
+        print_section("Exact values", exact.measure())
 
 
 if __name__ == "__main__":

@@ -5,20 +5,12 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from compaction.exact import words
 from compaction.exact.kinds import END, LATIN, START, Finder, Hit, Kind, all_of
 
-ENDINGS = (
-    "7z avif bak bat bz2 c cer cfg cnf conf cpp crt cs css csv db dmg doc docx env eml epub exe gif go gz h heic hpp htm "
-    "html ics ini ipynb iso jar java jpeg jpg js json jsonl jsx key kt less lock log lua m4a md mdx mjs mov mp3 mp4 msi "
-    "odp ods odt parquet pdf pem php pl png pot ppt pptx ps1 psd py pyc rar rb rs rst rtf sass scss service sh sock sql "
-    "sqlite sqlite3 srt svg swift tar tex tf tgz tif tiff toml ts tsv tsx ttf txt vcf vue wav webm webp woff woff2 xls "
-    "xlsx xml xz yaml yml zip zst"
-).split()
-DOMAINS = frozenset(
-    "ai app at be biz br ca ch cloud cn co com de dev edu es eu example fr gov hk info internal io it jp kr lan local me "
-    "net nl online org pl pt ru se shop site store tech test tv tw uk us xyz".split()
-)
-NO_FILES = frozenset("node.js vue.js next.js nuxt.js d3.js three.js express.js".split())
+ENDINGS = words.every(words.FILE_ENDINGS)
+DOMAINS = words.every(words.DOMAINS)
+NO_FILES = frozenset({"node.js", "vue.js", "next.js", "nuxt.js", "d3.js", "three.js", "express.js"})
 # "Shopware 6.5.8.2": four small numbers behind a name are a version.
 VERSION_BEFORE = re.compile(rf"(?:(?i:version)|{START}(?!Server|Host|Addres|IP|Router)[A-Z][A-Za-z]{{2,19}}) $")
 HIGH = re.compile(r"[0-9]{3}")
@@ -33,7 +25,7 @@ DOTTED = (
     rf"(?<![{LATIN}./@\\-])[{LATIN}][{LATIN}+-]{{0,80}}+(?:\.[{LATIN}+-]{{1,80}}+){{1,8}}+"
     r"(?P<port>:[0-9]{2,5}(?![0-9]))?(?P<path>/[!#-;=?-_a-z~]{0,500}+)?"
 )
-FILE_IN_ANY_SCRIPT = rf"(?<![^\s\"'“„「『«(])[\w+-]{{1,60}}+\.(?:{'|'.join(ENDINGS)}){END}"
+FILE_IN_ANY_SCRIPT = rf"(?<![^\s\"'“„「『«(])[\w+-]{{1,60}}+\.(?:{words.either(words.FILE_ENDINGS)}){END}"
 NUMBERED_HOST = (
     rf"(?<![{LATIN}.-])(?:localhost(?::[0-9]{{2,5}})?|(?:prod|staging|stage|dev|test|db|web|app|api|srv|server|node|"
     rf"worker|cache|mail|gw|proxy|vpn|nas|pg|mx|ns|backup)(?:-[a-z]{{1,12}}){{0,3}}-?[0-9]{{1,3}}){END}(?![.-][{LATIN}])"
@@ -44,7 +36,7 @@ WINDOWS_PATH = (
 )
 SLASHED = rf"(?<![{LATIN}/.~@<-])(?:~|[{LATIN}.@-]{{1,80}}+)?(?:/[{LATIN}.@%+=~*-]{{1,100}}+){{1,25}}+/?"
 IP = (
-    rf"(?<![{LATIN}.:])(?:(?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}}|(?=[0-9a-fA-F]{{0,4}}:)[0-9a-fA-F:]{{3,39}}+)"
+    rf"(?<![{LATIN}.:])(?:(?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}}(?::[0-9]{{2,5}})?|(?=[0-9a-fA-F]{{0,4}}:)[0-9a-fA-F:]{{3,39}}+)"
     rf"(?:/[0-9]{{1,3}})?(?![{LATIN}]|\.[0-9])"
 )
 
@@ -59,14 +51,19 @@ def _trimmed(kind: Kind, match: re.Match[str]) -> Hit:
 
 def _dotted(match: re.Match[str]) -> Hit | None:
     hit = _trimmed(Kind.HOST, match)
-    text = match.string[hit.start : hit.end].casefold()
+    text = match.string[hit.start : hit.end]
     name = text.partition("/")[0].partition(":")[0]
     last = name.rpartition(".")[2]
-    if text == name and last in ENDINGS:
-        return None if name in NO_FILES else Hit(Kind.PATH, hit.start, hit.end)
+    if text == name and last.casefold() in ENDINGS:
+        return None if name.casefold() in NO_FILES else Hit(Kind.PATH, hit.start, hit.end)
+    # "the end.It was": no domain begins with a capital.
     if last not in DOMAINS or not name.isascii():
         return None
     return Hit(Kind.URL, hit.start, hit.end) if "/" in text else hit
+
+
+def _named_in_another_script(match: re.Match[str]) -> Hit | None:
+    return None if match[0].isascii() else Hit(Kind.PATH, match.start(), match.end())
 
 
 def _slashed(match: re.Match[str]) -> Hit | None:
@@ -85,7 +82,7 @@ def _ip(match: re.Match[str]) -> Hit | None:
     if VERSION_BEFORE.search(match.string[max(0, match.start() - 24) : match.start()]) and not HIGH.search(text):
         return None
     try:
-        ipaddress.ip_interface(text)
+        ipaddress.ip_interface(text.partition(":")[0] if "." in text else text)
     except ValueError:
         return None
     return Hit(Kind.IP, match.start(), match.start() + len(text)) if any(map(str.isdigit, text)) else None
@@ -100,6 +97,6 @@ PATH_FINDERS = (
     Finder(re.compile(DOTTED), _dotted),
     Finder(re.compile(WINDOWS_PATH), lambda match: _trimmed(Kind.PATH, match)),
     Finder(re.compile(SLASHED), _slashed),
-    all_of(Kind.PATH, FILE_IN_ANY_SCRIPT),
+    Finder(re.compile(FILE_IN_ANY_SCRIPT), _named_in_another_script),
     all_of(Kind.HOST, NUMBERED_HOST),
 )

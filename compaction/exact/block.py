@@ -34,6 +34,7 @@ class _Draft:
 
     cap_tokens: int
     width: int
+    corrected: dict[str, list[Value]]
     lines: list[str] = field(default_factory=list)
     tokens: int = estimate_text(HEADING) + 1
     added: list[Value] = field(default_factory=list)
@@ -42,10 +43,10 @@ class _Draft:
 
     def add(self, value: Value) -> None:
         beside = self.by_clause.setdefault(value.clause, [])
-        if not value.corrected_to and any(line.holds(value) for line in beside):
+        if any(line.holds(value) for line in beside):
             self.added.append(value)
             return
-        line = _line(value, self.width)
+        line = _line(value, self.width, self.corrected.get(value.clause, []))
         tokens = estimate_text(line) + 1
         if self.tokens + tokens > self.cap_tokens:
             self.left_out.append(value)
@@ -69,7 +70,11 @@ def exact_block(values: Iterable[Value], summary: str, *, cap_tokens: int) -> Ex
     """
     every = tuple(values)
     lost = sorted(missing(every, summary), key=_rank)
-    draft = _drafted(lost, cap_tokens)
+    corrected: dict[str, list[Value]] = {}
+    for value in every:
+        if value.corrected_to:
+            corrected.setdefault(value.clause, []).append(value)
+    draft = _drafted(lost, cap_tokens, corrected)
     text = "\n".join((HEADING, *draft.lines)) if draft.lines else ""
     return ExactBlock(text, len(every) - len(lost), tuple(draft.added), tuple(draft.left_out), len(every))
 
@@ -79,9 +84,9 @@ def _rank(value: Value) -> tuple[bool, bool, int, int]:
     return bool(value.corrected_to), value.role != "user", -value.position, value.order
 
 
-def _drafted(lost: list[Value], cap_tokens: int) -> _Draft:
+def _drafted(lost: list[Value], cap_tokens: int, corrected: dict[str, list[Value]]) -> _Draft:
     for width in WIDTHS:
-        draft = _Draft(cap_tokens, width)
+        draft = _Draft(cap_tokens, width, corrected)
         for value in lost:
             draft.add(value)
             if draft.left_out and width != WIDTHS[-1]:
@@ -91,11 +96,15 @@ def _drafted(lost: list[Value], cap_tokens: int) -> _Draft:
     return draft
 
 
-def _line(value: Value, width: int) -> str:
-    later = f" (later: {value.corrected_to})" if value.corrected_to else ""
+def _line(value: Value, width: int, corrected: list[Value]) -> str:
+    """The clause, marked "(5432 → 5433)" where it says a value that was corrected, or one that corrects another."""
     named = f"{value.subject} {value.text}" if value.needs_subject else value.text
     for said in (_clause(value, width), named):
-        line = neutralise(f"- {said}{later}")
+        pairs = [(old.text, old.corrected_to) for old in corrected if old.text in said]
+        if value.instead_of:
+            pairs.append((value.instead_of, value.text))
+        marks = [f" ({old} → {new})" for old, new in pairs if old not in said or new not in said]
+        line = neutralise("".join((f"- {said}", *marks)))
         if Held(line).holds(value):
             break
     return line

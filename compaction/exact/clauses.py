@@ -1,20 +1,28 @@
-"""The clause that gives a value its meaning: from one border of the sentence to the next, never cut through the value."""
+"""The clause that gives a value its meaning: between two borders of the sentence, never cut through the value."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
 
+from compaction.exact import words
+
 LONGEST = 120
-CUT = "…"
-ABBREVIATIONS = (
-    "Dr|Mr|Mrs|Ms|St|Nr|No|Art|Abs|bzw|ca|vgl|inkl|exkl|Prof|Tel|Str|Mio|Mrd|Std|Min|z\\.B|d\\.h|u\\.a|e\\.g|i\\.e|vs|Inc|Ltd|"
-    "approx|env|réf|Ref|ref|Fr|Rs|p\\.m|a\\.m|M|Mme|No|Jan|Feb|Apr|Aug|Sept|Oct|Nov|Dec"
-)
 # A full stop ends a sentence only before a space and no lower-case letter or digit: "z. B.", "am 3. Mai" go on.
-SENTENCE = re.compile(r"\n|[。！？；!?](?:[”」』\"]|)\s{0,3}|;\s|(?<![0-9])\.\s{1,3}(?![a-z0-9])|(?<=[0-9])\.\s{1,3}(?=[A-Z“„«\"(*])")
-ABBREVIATED = re.compile(rf"(?:^|[^A-Za-zÀ-ɏ])(?:{ABBREVIATIONS})$")
+SENTENCE = re.compile(
+    r"\n|[。！？；!?](?:[”」』\"]|)\s{0,3}|;\s|(?<![0-9])\.\s{1,3}(?![a-z0-9])|(?<=[0-9])\.\s{1,3}(?=[A-Z“„«\"(*])"
+)
+ABBREVIATED = re.compile(rf"(?:^|[^A-Za-zÀ-ɏ])(?:{words.either(words.ABBREVIATIONS)})$")
 PART = re.compile(r"[,、，:：]\s?|\s[–—-]\s|\s\(")
+# Words that put one value in the place of another (rule H2).
+CUES = re.compile(
+    r"(?i:(?:(?m:^)|[.,;:!?–—-] ?)(?:no|nope|oops|sorry|wait|nein|non|pardon|désolée?)[,.: ]"
+    r"|\b(?:actually|correction|instead of|rather than|changed (?:from|to)|change (?:it|that) to|moved (?:from|to)|"
+    r"not \S{1,30},? but|postponed to|make (?:it|that)|should be|was wrong|my mistake|i meant|"
+    r"doch nicht|sondern|statt|anstatt|korrektur|verschoben|verlegt|geändert (?:auf|von|in)|jetzt doch|ich meinte|"
+    r"finalement|plutôt|au lieu d[eu]|je voulais dire|et non|reportée?|déplacée?|remplacée?)\b)"
+    r"|不对|不是|改成|改为|改到|更正|应该是|而不是|说错|搞错|ではなく|じゃなくて|訂正|に変更|間違え|(?m:^)いや|やっぱり|正しくは"
+)
 MARKUP = " \t*_#>|•·-"
 
 
@@ -25,6 +33,7 @@ class Clauses:
         self.text = text
         ends = [found.end() for found in SENTENCE.finditer(text) if not self._is_abbreviated(found)]
         self.borders = [0, *ends, len(text)]
+        self.cues = [found.start() for found in CUES.finditer(text)]
 
     def around(self, start: int, end: int) -> str:
         """The clause that holds text[start:end]; where it says nothing more, the sentence before it too."""
@@ -34,6 +43,13 @@ class Clauses:
         if first and not _says_more(self.text[left:start] + self.text[end:right]):
             left = self.borders[first - 1]
         return shortened(self.text, start, end, left=left, right=right)
+
+    def corrects(self, start: int, end: int) -> bool:
+        """Whether the sentence has words that put one thing in the place of another."""
+        left = self.borders[bisect_right(self.borders, start) - 1]
+        right = self.borders[bisect_left(self.borders, end)]
+        at = bisect_left(self.cues, left)
+        return at < len(self.cues) and self.cues[at] < right
 
     def _is_abbreviated(self, found: re.Match[str]) -> bool:
         before = self.text[max(0, found.start() - 8) : found.start()]
@@ -49,8 +65,12 @@ def shortened(text: str, start: int, end: int, *, left: int, right: int, longest
     if right - left > longest:
         left, right = _narrowed(text, start, end, left, right, longest)
     before, value, after = text[left:start], text[start:end], text[end:right]
-    before = " ".join(before.split()).lstrip(MARKUP) + (" " if before[-1:].isspace() and before.strip(MARKUP + "\n") else "")
-    after = (" " if after[:1].isspace() and after.strip() else "") + " ".join(after.split()).rstrip(MARKUP + ",、，:：;；")
+    before = " ".join(before.split()).lstrip(MARKUP) + (
+        " " if before[-1:].isspace() and before.strip(MARKUP + "\n") else ""
+    )
+    after = (" " if after[:1].isspace() and after.strip() else "") + " ".join(after.split()).rstrip(
+        MARKUP + ",、，:：;；"
+    )
     return f"{before}{' '.join(value.split())}{after}".strip()
 
 

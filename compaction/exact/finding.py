@@ -1,16 +1,16 @@
-"""Finding the exact values of messages: every kind in its turn, each value once, with the clause that explains it (H1)."""
+"""Finding the exact values of messages: kind by kind, each value once, with the clause that explains it (rule H1)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from compaction.exact import addresses, amounts, keys, moments, numbers
 from compaction.exact.clauses import Clauses
-from compaction.exact.corrections import Corrections, corrects
+from compaction.exact.corrections import Corrections
 from compaction.exact.kinds import TAKEN, Finder, Hit, Kind, narrowed
-from compaction.exact.values import SHORT_NUMBER, Value
+from compaction.exact.values import Key, Value
 from compaction.transcript import Message
 
 FENCED = re.compile(r"^ {0,3}(```|~~~).*$", re.MULTILINE)
@@ -37,37 +37,59 @@ FINDERS: tuple[Finder, ...] = (
 
 def find_values(messages: Iterable[Message]) -> tuple[Value, ...]:
     """In order of first mention. The same value said again, in whatever width or spacing, is one value."""
-    found: dict[tuple[str, str], Value] = {}
+    found: dict[Key, Value] = {}
+    last: dict[Key, int] = {}
     corrections = Corrections()
     for message in messages:
-        for value in _values_of(message):
-            known = found.get(value.key)
-            found[value.key] = _together(known, value) if known else replace(value, order=len(found))
-            corrections.note(value)
-    return tuple(corrections.marked(value) for value in found.values())
+        for mention in _mentions(message):
+            key = mention.key
+            known, is_correction = found.get(key), mention.is_correction
+            # What is only said again needs no clause: a long paste says the same things often.
+            if known and not is_correction and (known.role == "user" or message.role != "user"):
+                corrections.note_again(key, message.position)
+            elif value := _value(mention, message, order=len(found)):
+                found[key] = _together(known, value) if known else value
+                corrections.note(value, is_correction=is_correction)
+            last[key] = message.position
+    return tuple(corrections.marked(replace(value, position=last[key])) for key, value in found.items())
 
 
 def _together(known: Value, again: Value) -> Value:
-    is_persons = again.role == "user" and known.role != "user"
-    first = replace(known, role="user", clause=again.clause, subject=again.subject) if is_persons else known
-    return replace(first, position=again.position)
+    """The clause of the first mention, the person's before the model's."""
+    return replace(again, order=known.order) if again.role == "user" != known.role else known
 
 
-def _values_of(message: Message) -> Iterator[Value]:
-    texts = [message.content, *(call.arguments for call in message.tool_calls)]
-    for text in texts:
-        clauses = Clauses(text)
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    hit: Hit
+    text: str
+    clauses: Clauses
+
+    @property
+    def key(self) -> Key:
+        return Value(self.hit.kind, self.text, "", "", 0, subject=self.hit.subject).key
+
+    @property
+    def is_correction(self) -> bool:
+        return self.clauses.corrects(self.hit.start, self.hit.end)
+
+
+def _mentions(message: Message) -> Iterator[_Mention]:
+    for text in (message.content, *(call.arguments for call in message.tool_calls)):
         is_talk = message.role in ("user", "assistant") and text is message.content
+        clauses = Clauses(text)
         for hit in hits(text, is_talk=is_talk):
-            clause = clauses.around(hit.start, hit.end)
-            said = " ".join(text[hit.start : hit.end].split())
-            if hit.kind is Kind.NUMBER and not hit.subject and _is_bare(said) and not corrects(clause):
-                continue
-            yield Value(hit.kind, said, clause, message.role, message.position, subject=hit.subject)
+            yield _Mention(hit, " ".join(text[hit.start : hit.end].split()), clauses)
 
 
-def _is_bare(text: str) -> bool:
-    return text.isdigit() and len(text) < SHORT_NUMBER - 1
+def _value(mention: _Mention, message: Message, *, order: int) -> Value | None:
+    """None for two digits of which no word says what they are."""
+    hit = mention.hit
+    is_bare = hit.kind is Kind.NUMBER and not hit.subject and mention.text.isdigit() and len(mention.text) < 3
+    if is_bare and not mention.is_correction:
+        return None
+    clause = mention.clauses.around(hit.start, hit.end)
+    return Value(hit.kind, mention.text, clause, message.role, message.position, order, hit.subject)
 
 
 def hits(text: str, *, is_talk: bool = True) -> tuple[Hit, ...]:
@@ -100,7 +122,8 @@ def _without_code(text: str) -> str:
     marks = [found.start() for found in FENCED.finditer(text)]
     if len(marks) % 2:
         marks.append(len(text))
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     for start, end in zip(marks[::2], marks[1::2], strict=True):
         parts += (text[at:start], TAKEN * (end - start))
         at = end

@@ -61,7 +61,11 @@ class Held:
             return False
         if _runs_on(self._after(end), wanted.text, backwards=False):
             return False
-        if kind in (Kind.PATH, Kind.URL) and self._after(end)[:1] in ("/", "\\") and not wanted.text.endswith(("/", "\\")):
+        if (
+            kind in (Kind.PATH, Kind.URL)
+            and self._after(end)[:1] in ("/", "\\")
+            and not wanted.text.endswith(("/", "\\"))
+        ):
             return len(self._after(end)) == 1
         return self._is_spaced_alike(at, wanted, kind)
 

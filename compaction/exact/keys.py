@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from compaction.exact import words
 from compaction.exact.kinds import END, LATIN, START, TAKEN, Finder, Hit, Kind, all_of
 
 CODE = r"(?<!`)(`{1,2})(?!`)[ ]?(?P<value>[^`\n]{1,200}?)[ ]?\1(?!`)"
@@ -23,23 +24,22 @@ ANNOUNCED = (
     r"policy|case|patient|licen[cs]e|permit|commande|facture|client|contrat|dossier|référence|réf|réservation|bestellung|"
     r"bestell|auftrags?|rechnungs?|kunden|vertrags?|buchungs?|aktenzeichen|steuer|versicherungs?|patienten|serien)"
     r"[ -]?(?:nummer|number|code|id|no|nr|n°|nº|num[ée]ro)?)"
-    r"|(?:订单|合同|发票|客户|预约|护照|快递|运单|就诊卡|病历|注文|契約|予約|請求書|顧客|会員|問い合わせ|診察券|受付|管理|製造|税号|备案)"
+    r"|(?:订单|合同|发票|客户|预约|护照|快递|运单|就诊卡|病历|税号|备案"
+    r"|注文|契約|予約|請求書|顧客|会員|問い合わせ|診察券|受付|管理|製造)"
     r"(?:单)?(?:号码?|編號|编号|番号|コード|ID)?)"
     rf"(?:[ .:#№°「“\"(]|(?i:no|nr|number|id|is|lautet|ist|est|le)(?![{LATIN}])|[是为はが]){{0,5}}+"
     rf"(?P<value>[A-Z0-9](?:[A-Za-z0-9]|[/._-](?=[A-Za-z0-9])){{2,40}}){END}"
 )
 NUMBER_WORD = re.compile(r"(?i:number|nummer|no\b|nr|n°|nº|№|#|code|id|num[ée]ro)|号|號|番号|コード")
-TOKEN = rf"(?<![{LATIN}./@-])[A-Za-z0-9]{{1,80}}+(?:[-_][A-Za-z0-9]{{1,80}}+){{0,12}}+{END}"
+TOKEN = rf"(?<![{LATIN}./@+-])[A-Za-z0-9]{{1,80}}+(?:[-_][A-Za-z0-9]{{1,80}}+){{0,12}}+(?![{LATIN}+/])"
 HEX = re.compile(r"(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])(?:[0-9a-f]{7,128}|[0-9A-F]{7,128})")
 # "20min", "24-hour", "base64", "covid-19", "1920x1080", "x86_64"
 NO_IDS = re.compile(r"[0-9]+(?:[-_]?[a-zA-Z]?[a-z]+)+|[A-Za-z]+[-_]?[0-9]{1,3}|[0-9]+x[0-9]+|[xX][0-9]+_[0-9]+")
+# Membership and insurance numbers, meetings: three groups of digits and more.
+GROUPS = rf"(?<![{LATIN}.,:/+-])[0-9]{{1,4}}(?:[ \u00a0-][0-9]{{2,5}}){{2,7}}{END}(?![.,-][0-9])"
 LONG_NUMBER = rf"(?<![{LATIN}.,:/+-])[0-9]{{7,40}}{END}(?![.,][0-9])"
 
-# What looks like a ticket's key and is a standard, a format or a name.
-NO_TICKETS = frozenset(
-    "AES ARM BM COVID CP CRC DIN EN ES FP GMT GPT HTTP IEC IEEE IPV ISO LATIN MD MP PCI PS RFC RSA SARS SHA TLS USB UTC "
-    "UTF WIN".split()
-)
+NO_TICKETS = words.every(words.NO_TICKETS)
 TICKET = (
     rf"(?<![{LATIN}-])[A-Z][A-Z0-9]{{1,9}}(?:-[0-9]{{1,8}}){{1,3}}(?![{LATIN}]|-[{LATIN}])"
     rf"|(?<![{LATIN}./-])[{LATIN}.-]{{1,40}}+/[{LATIN}.-]{{1,40}}+#[0-9]{{1,7}}{END}"
@@ -53,18 +53,19 @@ VERSION = (
 # "PHP 8.3", "version 12": a name with a capital, or the word itself, before something that is no unit's number.
 VERSION_OF = (
     rf"{START}(?P<subject>(?i:version|release|ver)|版本|バージョン|[A-Z][A-Za-z.+]{{1,20}}|Node(?:\.js)?)"
-    rf"(?: (?:from|de|von)(?= [0-9.]+ ))?[ :は是为]{{0,2}}(?P<value>[0-9]{{1,4}}\.[0-9]{{1,4}})(?![0-9{LATIN}]|[.,:][0-9])"
+    rf"(?: (?:from|de|von)(?= [0-9.]+ ))?[ :は是为]{{0,2}}(?P<value>[0-9]{{1,4}}\.[0-9]{{1,4}})"
+    rf"(?![0-9{LATIN}]|[.,:][0-9])"
     rf"|{START}(?P<product>(?i:version)|版本|バージョン|PHP|Python|Debian|Ubuntu|Node|Node\.js|PostgreSQL|Postgres|MySQL|"
     rf"MariaDB|Java|Ruby|Redis|Rails|Android|iOS|Windows|Shopware|WordPress|Kubernetes|Django)[ :は是为]{{0,2}}"
     rf"(?P<major>[0-9]{{1,3}})(?![0-9{LATIN}]|[.,:][0-9])"
 )
-NO_PRODUCTS = frozenset("about art at chapter from if in it kapitel note only over section seite the to under".split())
+NO_PRODUCTS = words.every("about art at chapter from if in it kapitel note only over section seite the to under")
 
 # Marks that only quote, and the straight one where a word ends before it and none begins behind it.
 QUOTED = (
     r"„(?P<a>[^„“”\n]{2,80})[“”]|“(?P<b>[^“”\n]{2,80})”|«[ \u00a0\u202f]?(?P<c>[^«»\n]{2,80}?)[ \u00a0\u202f]?»"
     r"|»(?P<d>[^«»\n]{2,80})«|「(?P<e>[^「」\n]{2,60})」|『(?P<f>[^『』\n]{2,60})』|《(?P<g>[^《》\n]{2,60})》"
-    rf"|(?<![{LATIN}\"])\"(?=\S)(?P<h>[^\"\n]{{2,80}}?)(?<=\S)\"(?![{LATIN}\"])"
+    rf"|(?<![{LATIN}\"])\"(?=\S)(?P<h>[^\"\n]{{2,80}}?)(?<=\S)\"(?![{LATIN}\":])"
 )
 MOST_WORDS = 7
 SENTENCE_END = re.compile(r"[.!?。！？…,;:，；：]$|[.!?。！？][ ]?\S")
@@ -116,5 +117,5 @@ ANNOUNCED_FINDERS = (
 )
 VERSION_FINDERS = (all_of(Kind.VERSION, VERSION),)
 VERSION_OF_FINDERS = (Finder(re.compile(VERSION_OF), _version_of),)
-TOKEN_FINDERS = (Finder(re.compile(TOKEN), _token), all_of(Kind.ID, LONG_NUMBER))
+TOKEN_FINDERS = (Finder(re.compile(TOKEN), _token), all_of(Kind.ID, GROUPS), all_of(Kind.ID, LONG_NUMBER))
 NAME_FINDER = Finder(re.compile(QUOTED), _quoted)

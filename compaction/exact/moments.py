@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import re
 
+from compaction.exact import words
 from compaction.exact.kinds import END, LATIN, START, Finder, Hit, Kind, all_of
 
-MONTHS = (
-    # English, then German, French, Spanish, Portuguese, Italian, Dutch; longer names before their beginnings.
-    "January|February|March|April|May|June|July|August|September|October|November|December|"
-    "Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember|"
-    "[Jj]anvier|[Ff]évrier|[Mm]ars|[Aa]vril|mai|[Jj]uin|[Jj]uillet|[Aa]oût|[Ss]eptembre|[Oo]ctobre|[Nn]ovembre|[Dd]écembre|"
-    "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|"
-    "janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro|"
-    "gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|"
-    "(?:Jan|Feb|Mar|Mär|Apr|Jun|Jul|Aug|Sept?|Oct|Okt|Nov|Dec|Dez|janv|févr|juil)(?:\\.(?= ))?"
-)
+MONTHS = words.either(words.MONTHS)
 YEAR = r"(?:19|20)[0-9]{2}"
 DAY = r"(?:3[01]|[12][0-9]|0?[1-9])"
 MONTH = r"(?:1[0-2]|0?[1-9])"
@@ -35,24 +27,29 @@ DAY_AND_MONTH = rf"(?i:{START}(?:am|vom|bis|ab|zum|den|dem|seit|und|nach|vor|der
 WORDED = (
     rf"{START}(?:(?:{DAY}(?:st|nd|rd|th|er|\.|º)?[ ]?(?:[-–]|to|bis|au|and|und|et)[ ]?)?{DAY}(?:st|nd|rd|th|er|\.|º)?"
     rf"[ \u00a0](?:of |de )?)(?:{MONTHS}){END}(?:,?[ \u00a0](?:de )?{YEAR}{END})?"
-    rf"|{START}(?:{MONTHS}){END}[ \u00a0](?:{DAY}(?:st|nd|rd|th)?(?:[ ]?[-–][ ]?{DAY})?{NO_DIGIT}(?:,?[ \u00a0]{YEAR}{END})?"
+    rf"|{START}(?:{MONTHS}){END}[ \u00a0](?:{DAY}(?:st|nd|rd|th)?(?:[ ]?[-–][ ]?{DAY})?{NO_DIGIT}"
+    rf"(?:,?[ \u00a0]{YEAR}{END})?"
     rf"|{YEAR}{NO_DIGIT})|{START}(?:Q[1-4]|H[12]|KW ?[0-9]{{1,2}}|T[1-4])[ /]{YEAR}{END}"
 )
 EASTERN = (
-    rf"(?<![0-9])(?:(?:令和|平成|昭和)(?:[0-9]{{1,2}}|元)|[0-9]{{4}}|[{CHINESE}]{{4}}) ?年度?(?: ?[0-9]{{1,2}} ?月(?: ?[0-9]{{1,2}} ?[日号])?"
+    rf"(?<![0-9])(?:(?:令和|平成|昭和)(?:[0-9]{{1,2}}|元)|[0-9]{{4}}|[{CHINESE}]{{4}}) ?年度?"
+    rf"(?: ?[0-9]{{1,2}} ?月(?: ?[0-9]{{1,2}} ?[日号])?"
     rf"|[{CHINESE}]{{1,3}}月(?:[{CHINESE}]{{1,3}}[日号])?)?"
     rf"|(?<![0-9])[0-9]{{1,2}} ?月 ?[0-9]{{1,2}} ?[日号]|(?<![{CHINESE}])[{CHINESE}]{{1,3}}月[{CHINESE}]{{1,3}}[日号]"
 )
 # A bare year is read last, when nothing else wanted the number.
 BARE_YEAR = (
-    rf"(?i:{START}(?:in|since|from|by|until|after|before|for|of|année|en|depuis|dès|pour|ab|seit|im jahr|jahr|bis|vor|nach) )"
+    rf"(?i:{START}(?:in|since|from|by|until|after|before|for|of|année|en|depuis|dès|pour|ab|seit|jahr|bis|vor|nach) )"
     rf"(?P<value>{YEAR}(?:[/–-](?:{YEAR}|[0-9]{{2}}))?){NO_DIGIT}"
 )
 TIMES = (
-    rf"(?<![{LATIN}.,:/-]){CLOCK}(?:(?i:[ \u00a0]?(?:[ap]m|[ap]\.m\.|uhr|h|utc|cet|cest|gmt|jst)){END})?(?![0-9]|[:.][0-9])"
-    rf"|(?<![{LATIN}.,:/-])(?:[01]?[0-9]|2[0-4])(?:[.:][0-5][0-9])?[ \u00a0]?(?i:[ap]m|[ap]\.m\.|uhr){END}(?:[ ][0-5][0-9]{NO_DIGIT})?"
+    rf"(?<![{LATIN}.,:/-]){CLOCK}(?:(?i:[ \u00a0]?(?:[ap]m|[ap]\.m\.|uhr|h|utc|cet|cest|gmt|jst)){END})?"
+    r"(?![0-9]|[:.][0-9])"
+    rf"|(?<![{LATIN}.,:/-])(?:[01]?[0-9]|2[0-4])(?:[.:][0-5][0-9])?[ \u00a0]?(?i:[ap]m|[ap]\.m\.|uhr){END}"
+    rf"(?:[ ][0-5][0-9]{NO_DIGIT})?"
     rf"|(?<![{LATIN}.,:/-])(?:[01]?[0-9]|2[0-4])[ \u00a0]?h(?:[ \u00a0]?[0-5][0-9]{END})"
-    r"|(?:上午|下午|早上|晚上|中午|凌晨|傍晚|午前|午後|朝|夜)? ?(?:(?<![0-9])(?:[01]?[0-9]|2[0-4]) ?[点點时時](?!间|間|候|代|期)"
+    r"|(?:上午|下午|早上|晚上|中午|凌晨|傍晚|午前|午後|朝|夜)? ?"
+    r"(?:(?<![0-9])(?:[01]?[0-9]|2[0-4]) ?[点點时時](?!间|間|候|代|期)"
     rf"|(?<=[午上晨晚朝夜])[{CHINESE}两]{{1,3}}[点點時])(?: ?[0-5]?[0-9] ?分|半|整|[一三]刻|[{CHINESE}]{{1,3}}分)?"
 )
 

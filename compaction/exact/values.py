@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from compaction.exact.kinds import Kind, narrowed
 
+Key = tuple[str, str]
 SHORT_NUMBER = 4
 IN_ANY_CASE = frozenset({Kind.EMAIL, Kind.HOST})
 
