@@ -48,9 +48,9 @@ class Summariser:
             await self._record_usage(completion.usage)
         return completion
 
-    async def summarise(self, request: tuple[RequestMessage, ...], *, budget: int, source: str) -> str:
+    async def summarise(self, request: tuple[RequestMessage, ...], *, budget: int, source: str, tries: int = 2) -> str:
         """A summary that was judged fit; one retry at most. Raises Rejected, EndpointError, Fenced."""
-        for temperature in (TEMPERATURE, SECOND_TEMPERATURE):
+        for temperature in (TEMPERATURE, SECOND_TEMPERATURE)[-tries:]:
             completion = await self.ask(request, budget=budget, temperature=temperature)
             verdict = judged(completion, budget=budget, source=source)
             if verdict.ok:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chatapp import events
@@ -19,13 +18,11 @@ from compaction.request import RequestMessage, assemble
 from compaction.scripts import language_hint
 from compaction.setbacks import read_setback
 from compaction.splitting import as_text
-from compaction.tokens import estimate_text
-from compaction.transcript import Transcript, Usage, first_unanswered
+from compaction.tokens import estimate_message
+from compaction.transcript import first_unanswered
 
 # An estimate may be a third too low: where a chunk is refused as too long, all is cut smaller and begun again.
 SHARES_OF_WINDOW = (1.0, 0.7, 0.45)
-# Tokens of the message that asks for a continuation, instructions aside.
-ASKING = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,47 +35,58 @@ class Written:
 
 async def write_segment(summariser: Summariser, situation: Situation, plan: Plan, *, instructions: str) -> Written:
     """A segment for what the plan archives. Raises Rejected, EndpointError, Fenced."""
-    if not _why_not_continue(summariser, situation, plan, instructions):
-        text = await _continue(summariser, situation, plan, instructions)
-        if text:
-            return Written(text, Compaction.Mode.CONTINUATION)
-    text = await _from_transcript(summariser, situation, plan, instructions)
+    asked = _as_continuation(situation, plan, instructions)
+    continues = not _why_not_continue(summariser, situation, plan, asking=estimate_message(asked[-1]))
+    if continues and (text := await _continue(summariser, plan, asked)):
+        return Written(text, Compaction.Mode.CONTINUATION)
+    # Two summary calls an attempt, chunks aside (rule D4): what the continuation took is gone.
+    text = await _from_transcript(summariser, situation, plan, instructions, tries=1 if continues else 2)
     return Written(text, Compaction.Mode.TRANSCRIPT)
 
 
-def _why_not_continue(summariser: Summariser, situation: Situation, plan: Plan, instructions: str) -> str:
+def _as_continuation(situation: Situation, plan: Plan, instructions: str) -> tuple[RequestMessage, ...]:
+    """The last request as it went out, the reply to it, and the question; what waits unanswered was in neither."""
+    messages = situation.transcript.messages
+    answered = messages[: first_unanswered(messages)]
+    said = replace(situation, transcript=replace(situation.transcript, messages=answered)).to_send().transcript
+    request = assemble(said, no_system_role=situation.no_system_role)
+    has_reply = bool(request) and request[-1].role == "assistant"
+    unanswered = {message.id for message in messages[len(answered) :]}
+    return continuation_request(
+        request[:-1] if has_reply else request,
+        request[-1] if has_reply else None,
+        tuple(message for message in plan.kept if message.id not in unanswered),
+        budget=plan.summary_budget,
+        hint=language_hint(_archived_text(plan)),
+        instructions=instructions,
+    )
+
+
+def _archived_text(plan: Plan) -> str:
+    return "\n\n".join(as_text(message) for message in plan.archived)
+
+
+def _why_not_continue(summariser: Summariser, situation: Situation, plan: Plan, *, asking: int) -> str:
+    """`asking`: estimated tokens of the question."""
     replies = [message for message in situation.transcript.messages if message.usage]
     is_own_model = situation.model is not None and summariser.model.pk == situation.model.pk
     if not is_own_model or not replies:
         return "model_changed"
-    usages: Sequence[Usage] = [reply.usage for reply in replies if reply.usage]
     return may_continue(
         model=situation.transcript.model,
         last_model=replies[-1].model,
-        recent=usages,
+        recent=[reply.usage for reply in replies if reply.usage],
         is_marked=summariser.model.endpoint.keeps_cache,
         is_suspended=bool(summariser.model.continuation_suspended),
         size=situation.meter().used,
-        asking=ASKING + estimate_text(instructions),
+        asking=asking,
         budget=plan.summary_budget,
         window=situation.limits.window,
     )
 
 
-async def _continue(summariser: Summariser, situation: Situation, plan: Plan, instructions: str) -> str:
+async def _continue(summariser: Summariser, plan: Plan, asked: tuple[RequestMessage, ...]) -> str:
     """The segment, or "" where it has to be asked for as a transcript after all (rule E3)."""
-    archived = "\n\n".join(as_text(message) for message in plan.archived)
-    request, reply = _last_exchange(situation.transcript, no_system_role=situation.no_system_role)
-    answered = first_unanswered(situation.transcript.messages)
-    unanswered = {message.id for message in situation.transcript.messages[answered:]}
-    asked = continuation_request(
-        request,
-        reply,
-        tuple(message for message in plan.kept if message.id not in unanswered),
-        budget=plan.summary_budget,
-        hint=language_hint(archived),
-        instructions=instructions,
-    )
     try:
         completion = await summariser.ask(asked, budget=plan.summary_budget)
     except errors.EndpointRefused as refused:
@@ -94,22 +102,13 @@ async def _continue(summariser: Summariser, situation: Situation, plan: Plan, in
         empties=summariser.model.continuation_empties,
     )
     await in_database(ledger.note_setback, model=summariser.model, setback=setback)
-    verdict = judged(completion, budget=plan.summary_budget, source=archived)
+    verdict = judged(completion, budget=plan.summary_budget, source=_archived_text(plan))
     return verdict.text if verdict.ok else ""
 
 
-def _last_exchange(
-    transcript: Transcript, *, no_system_role: bool
-) -> tuple[tuple[RequestMessage, ...], RequestMessage | None]:
-    """The last request as it went out, and the reply to it; what waits unanswered was in neither."""
-    messages = transcript.messages[: first_unanswered(transcript.messages)]
-    if not messages or messages[-1].role != "assistant":
-        return assemble(replace(transcript, messages=messages), no_system_role=no_system_role), None
-    whole = assemble(replace(transcript, messages=messages), no_system_role=no_system_role)
-    return whole[:-1], whole[-1]
-
-
-async def _from_transcript(summariser: Summariser, situation: Situation, plan: Plan, instructions: str) -> str:
+async def _from_transcript(
+    summariser: Summariser, situation: Situation, plan: Plan, instructions: str, *, tries: int
+) -> str:
     """In as many chunks as it takes; every archived word is in one of them (rule E2)."""
     template = situation.site.summary_prompt
     for share in SHARES_OF_WINDOW:
@@ -134,7 +133,7 @@ async def _from_transcript(summariser: Summariser, situation: Situation, plan: P
                     instructions=instructions,
                     no_system_role=summariser.model.no_system_role,
                 )
-                summary = await summariser.summarise(request, budget=chunk.budget, source=chunk.text)
+                summary = await summariser.summarise(request, budget=chunk.budget, source=chunk.text, tries=tries)
                 await in_database(compactions.note_chunk_done, compaction_id=summariser.compaction_id)
         except errors.RequestTooLong as too_long:
             refusal = too_long

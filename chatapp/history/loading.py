@@ -49,7 +49,7 @@ class Situation:
     def meter(self, *, pending_text: str = "") -> Meter:
         """The one figure that meter, trigger, button and admin read (rule A7)."""
         return measure(
-            self.transcript,
+            self.to_send().transcript,
             self.limits,
             pending_text=pending_text,
             no_system_role=self.no_system_role,
@@ -133,6 +133,8 @@ def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, p
 
     Without such a usage all live messages are estimated, once a revision.
     """
+    if chat.policy == Chat.Policy.WINDOW:  # bounded by the window itself, so never long
+        return load_situation(chat.pk).meter(pending_text=pending_text)
     no_system_role = bool(model and model.no_system_role)
     limits = limits_of(model, site, chat)
     live = chat.messages.on_path().after_boundary(chat.compacted_through)
@@ -192,7 +194,8 @@ def pure_message(row: Message, boundary: Message | None) -> PureMessage:
         model=row.model_name,
         estimated_prompt=row.estimated_prompt_tokens or 0,
         is_pinned=row.pinned,
-        made_after_boundary=row.request_through_id == (boundary.pk if boundary else None),
+        # Nor does usage of a request that left something out tell the size of one that doesn't.
+        made_after_boundary=not row.left_out and row.request_through_id == (boundary.pk if boundary else None),
     )
 
 

@@ -34,7 +34,7 @@ class OpenFence:
         return self.closing.fullmatch(line) is not None
 
     def dedent(self, line: str) -> str:
-        """Without the fence's own indent; a tab that reaches beyond it leaves its rest as spaces, as CommonMark says."""
+        """Without the fence's indent; a tab that reaches beyond it leaves its rest as spaces, as CommonMark says."""
         width = taken = 0
         while width < self.indent and line[taken : taken + 1] in {" ", "\t"}:
             width += 4 - width % 4 if line[taken] == "\t" else 1

@@ -135,7 +135,7 @@ async def _stream_shrinking(live: LiveRun, situation: loading.Situation, outcome
             refused = again
         else:
             return
-        shrunk = shrink(situation.transcript, situation.limits)
+        shrunk = shrink(situation.to_send().transcript, situation.limits)
         if not shrunk.is_changed:
             break
         left_out = (*left_out, *shrunk.dropped, *shrunk.shortened)

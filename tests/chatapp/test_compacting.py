@@ -445,10 +445,11 @@ async def test_archived_messages_are_loaded_from_behind_the_divider_in_pages(ali
     boundary = (await refreshed(chat)).compacted_through.position
     shown = []
     address = f"/chats/{chat.pk}/archived/"
-    response = await alice.client.get(address)
+    htmx = {"HX-Request": "true"}
+    response = await alice.client.get(address, headers=htmx)
     shown += articles(response.content.decode())
     first = await in_database(chat.messages.get, pk=shown[0]["message"])
-    response = await alice.client.get(f"{address}?before={first.position}")
+    response = await alice.client.get(f"{address}?before={first.position}", headers=htmx)
     shown += articles(response.content.decode())
 
     assert len({article["message"] for article in shown}) == min(80, boundary + 1)
