@@ -57,17 +57,11 @@ class Held:
     def _is_whole(self, at: int, wanted: Held, kind: Kind) -> bool:
         """Whether the characters there are the value itself, and not part of a longer one or of two."""
         end = at + len(wanted.text)
-        if _runs_on(self._before(at), wanted.text, backwards=True):
+        before, after = self._before(at), self._after(end)
+        if _runs_on(before, wanted.text, backwards=True) or _runs_on(after, wanted.text, backwards=False):
             return False
-        if _runs_on(self._after(end), wanted.text, backwards=False):
-            return False
-        if (
-            kind in (Kind.PATH, Kind.URL)
-            and self._after(end)[:1] in ("/", "\\")
-            and not wanted.text.endswith(("/", "\\"))
-        ):
-            return len(self._after(end)) == 1
-        return self._is_spaced_alike(at, wanted, kind)
+        goes_deeper = kind in (Kind.PATH, Kind.URL) and len(after) == 2 and after[0] in "/\\"
+        return not goes_deeper and self._is_spaced_alike(at, wanted, kind)
 
     def _is_spaced_alike(self, at: int, wanted: Held, kind: Kind) -> bool:
         for index in range(1, len(wanted.text)):

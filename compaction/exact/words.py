@@ -34,7 +34,7 @@ Tsd\.? millions? milliards? mille bn mn 万 萬 億 亿 千 百
 UNITS = r"""
 milliseconds? seconds? minutes? hours? min s h days? weeks? months? years? nights? secs? mins? hrs? ms µs
 Millisekunden Sekunden? Minuten? Stunden? Tagen? Tage Wochen? Monaten? Monate? Jahren? Jahre? Nächten? Nächte Std\.?
-Min\.? Sek\.? secondes? heures? jours? semaines? mois années? ans? nuits? nuitées euros? dollars? pounds? francs?
+Min\.? Sek\.? secondes? heures? jours? semaines? mois années? ans nuits? nuitées euros? dollars? pounds? francs?
 cents? pence yen yuan reais reales Euro Franken Rappen Dollar centimes [KMGTP]i?B [KMGTP]i?B/s [KMGTP]Bps [KMGT]i
 [kKMGT]bit(?:/s)? [kMG]bps bytes? bits? octets [KMGT]o tokens? requests? rps qps req/s px dpi fps [kMG]?Hz v?CPUs?
 vcores? cores? threads? threads Kerne kg mg µg mcg g lbs? oz tonnes? tons? Tonnen? Gramm grammes? Kilo kilos? ml cl dl
