@@ -157,7 +157,7 @@ def _measure_whole(
 ) -> Meter:
     """Of all live messages, kept by revision: a chat without usage is counted once, not at every look and keystroke.
 
-    The figure is kept, not the messages: 64 chats of 10,000 would be most of a gigabyte.
+    The figure is kept, not the messages: 10,000 of them hold 7 MB.
     """
     chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
     model = LanguageModel.objects.filter(pk=model_id).first() if model_id else None
