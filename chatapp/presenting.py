@@ -20,7 +20,9 @@ from chatapp.models import Chat, Compaction, LanguageModel, Message, Run, SiteSe
 from chatapp.models.messages import MessageQuerySet
 from chatapp.rendering import Frame, render, render_plain, split
 from compaction.budget import Meter
+from compaction.exact import find_values
 from compaction.memory import Memory
+from compaction.transcript import Message as PureMessage
 
 MESSAGES_ON_A_PAGE = 40
 
@@ -89,6 +91,7 @@ class DividerView:
     values_kept: int
     values_added: int
     values_left_out: list[dict[str, str]]
+    values: tuple[str, ...]
     cost: Decimal | None
 
 
@@ -105,6 +108,7 @@ class MeterView:
     has_moved: bool
     system: int
     summary: int
+    pinned: int
     live: int
     pending: int
     note: str
@@ -193,9 +197,18 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
             if view.position in changed
         ]
     context = page.context() | {"since": seen, "revision": chat.revision, "user": user}
+    context["changed_archived"] = [] if whole else _changed_archived(chat, seen)
     context |= {"whole": whole, "fold_changed": fold_changed}
     context["sidebar"] = read_sidebar(user) if chat.listed_revision > seen else None
     return chat.revision, render_to_string("chat/changes.html", context)
+
+
+def _changed_archived(chat: Chat, seen: int) -> list[MessageView]:
+    """A pin is all that changes behind the divider; a page may have opened it."""
+    if not chat.is_compacted:
+        return []
+    rows = chat.messages.on_path().up_to_boundary(chat.compacted_through).filter(revision__gt=seen)
+    return view_messages(chat, list(rows[:MESSAGES_ON_A_PAGE]))
 
 
 def view_messages(chat: Chat, rows: list[Message], *, last_id: int | None = None) -> list[MessageView]:
@@ -274,8 +287,16 @@ def view_divider(chat: Chat) -> DividerView | None:
         values_kept=force.values_kept,
         values_added=force.values_added,
         values_left_out=force.values_left_out,
+        values=values_in(chat.summary),
         cost=force.cost,
     )
+
+
+@lru_cache(maxsize=256)
+def values_in(summary: str) -> tuple[str, ...]:
+    """The exact values that a record says, each once, in its order."""
+    record = PureMessage(id=0, position=0, role="assistant", content=summary)
+    return tuple(value.text for value in find_values((record,)))
 
 
 def notable_compaction(chat: Chat) -> Compaction | None:
@@ -306,6 +327,7 @@ def view_meter(meter: Meter) -> MeterView:
         has_moved=meter.headroom_moved,
         system=meter.system,
         summary=meter.summary,
+        pinned=meter.pinned,
         live=meter.live,
         pending=meter.pending,
         note=meter.distrusted,

@@ -73,10 +73,10 @@ def meter(request: PersonRequest, chat_id: UUID | None = None) -> HttpResponse:
     """The meter with the text being typed; the same function as everywhere (rule A7)."""
     text = request.POST.get("text", "")
     site = SiteSettings.get_solo()
-    if chat_id is None:
+    chat = None if chat_id is None else chat_or_404(request, chat_id)
+    if chat is None:
         model = loading.default_model(site)
         measured = loading.measure_new_chat(site, loading.limits_of(model, site), pending_text=text)
     else:
-        chat = chat_or_404(request, chat_id)
         measured = loading.load_meter(chat, site, loading.model_of(chat, site), pending_text=text)
-    return render(request, "chat/_meter.html", {"meter": presenting.view_meter(measured)})
+    return render(request, "chat/_meter.html", {"chat": chat, "meter": presenting.view_meter(measured)})

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from chatapp import requesting
 from chatapp.history import compactions, wishes
 from chatapp.history.errors import HistoryError
-from chatapp.models import Chat
+from chatapp.models import Chat, Compaction
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 
 
@@ -71,13 +71,15 @@ def choose_policy(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 def edit_summary(request: PersonRequest, chat_id: UUID, compaction_id: int) -> HttpResponse:
     """The current segment by hand; an empty text brings the model's version back."""
     chat = chat_or_404(request, chat_id)
+    summarised = chat.compactions.applied().exclude(mode=Compaction.Mode.FRESH)
+    compaction = get_object_or_404(summarised, pk=compaction_id)
+    form = {"chat": chat, "compaction": compaction, "text": compaction.summary}
     if request.method == "GET":
-        compaction = get_object_or_404(chat.compactions.applied(), pk=compaction_id)
-        return render(request, "chat/edit_summary.html", {"chat": chat, "compaction": compaction})
+        return render(request, "chat/edit_summary.html", form)
+    text = request.POST.get("text", "").replace("\r\n", "\n")
     try:
-        compactions.edit_summary(
-            chat_id=chat.pk, compaction_id=compaction_id, text=request.POST.get("text", "").replace("\r\n", "\n")
-        )
-    except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
+        compactions.edit_summary(chat_id=chat.pk, compaction_id=compaction_id, text=text)
+    except HistoryError as refused:  # what was typed stays in the form
+        context = form | {"text": text, "composer_error": refused.code}
+        return render(request, "chat/edit_summary.html", context, status=409)
     return answer_changes(request, chat.pk)

@@ -1,12 +1,12 @@
 // Copy: a message's own text or a block of code, on plain http too.
 "use strict";
 {
-  function copyByCommand(text) {
+  function copyByCommand(text, place) {
     const box = document.createElement("textarea");
     const focused = document.activeElement;
     box.value = text;
     box.className = "visually-hidden";
-    document.body.append(box);
+    place.append(box); // what lies behind an open sheet can't be selected
     box.select();
     const done = document.execCommand("copy");
     box.remove();
@@ -14,25 +14,26 @@
     return done;
   }
 
-  async function copy(text) {
+  async function copy(text, place) {
     try {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      return copyByCommand(text); // no clipboard without https, or not allowed
+      return copyByCommand(text, place); // no clipboard without https, or not allowed
     }
   }
 
   function textFor(button) {
     if ("copyCode" in button.dataset) return button.closest(".code").querySelector("code").textContent;
     const source = button.parentElement.querySelector("template[data-source]");
-    return source ? source.content.textContent : document.getElementById(button.dataset.copy).innerText;
+    const place = document.getElementById(button.dataset.copy);
+    return source ? source.content.textContent : place.matches("pre") ? place.textContent : place.innerText;
   }
 
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy], [data-copy-code]");
     if (!button) return;
-    const done = await copy(textFor(button));
+    const done = await copy(textFor(button), button.closest("dialog") || document.body);
     const words = done ? "Copied" : "Can’t copy here: select the text and press Ctrl+C";
     button.textContent = document.getElementById("status").textContent = words;
     setTimeout(() => (button.textContent = "Copy"), done ? 1600 : 5000);

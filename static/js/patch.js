@@ -62,5 +62,9 @@
     const placed = document.getElementById(fresh.id);
     if (placed) htmx.process(placed);
   };
+  foldline.fill = (place, html) => {
+    patchChildren(place, foldline.parse(html));
+    htmx.process(place);
+  };
   foldline.patchChildren = patchChildren;
 }

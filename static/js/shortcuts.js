@@ -17,8 +17,16 @@
     if (location.hash === "#sidebar") location.hash = "live";
   });
 
-  document.addEventListener("click", (event) => {
-    menus().forEach((menu) => (menu.open = menu.contains(event.target)));
+  // A press of something in a menu closes it; what one types into a menu keeps it open until it is accepted.
+  document.addEventListener("click", ({ target }) => {
+    const isDone = target.closest(".menu-body :is(a, button)") && !target.closest("form.menu-body");
+    menus().forEach((menu) => (menu.open = menu.contains(target) && !isDone));
+  });
+
+  document.body.addEventListener("htmx:afterRequest", ({ detail: { elt, successful } }) => {
+    if (!successful || !elt.matches("form.menu-body")) return;
+    elt.reset();
+    elt.closest("details").open = false;
   });
 
   if (isMac) document.querySelectorAll("kbd").forEach((key) => (key.textContent = key.textContent.replace("Ctrl", "⌘")));

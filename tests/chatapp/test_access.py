@@ -10,7 +10,8 @@ from tests.factories import fold, make_chat, make_user
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ["", "changes/", "archived/", "earlier/", "rename/", "delete/"]
+EDIT = "compactions/{compaction}/edit/"
+PAGES = ["", "changes/", "archived/", "earlier/", "rename/", "delete/", "request/", "compactions/", EDIT]
 COMMANDS = [
     "send/",
     "stop/",
@@ -24,8 +25,19 @@ COMMANDS = [
     "messages/{message}/show/",
     "compactions/{compaction}/cancel/",
     "compactions/{compaction}/undo/",
+    EDIT,
+    "messages/{message}/pin/",
+    "messages/{message}/fresh/",
+    "policy/",
 ]
-FIELDS = {"text": "Hello", "title": "Taken over", "model": "1", "idempotency_key": "k"}
+FIELDS = {
+    "text": "Hello",
+    "title": "Taken over",
+    "model": "1",
+    "idempotency_key": "k",
+    "pinned": "1",
+    "policy": "window",
+}
 
 
 @pytest.fixture
@@ -100,7 +112,7 @@ def test_commands_need_the_csrf_token(chat: Chat) -> None:
     assert client.post("/chats/", FIELDS).status_code == 403
 
 
-@pytest.mark.parametrize("command", [command for command in COMMANDS if command not in {"rename/", "delete/"}])
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command not in {"rename/", "delete/", EDIT}])
 def test_commands_are_not_carried_out_by_get(chat: Chat, command: str) -> None:
     client = Client()
     client.force_login(chat.owner, backend="allauth.account.auth_backends.AuthenticationBackend")
