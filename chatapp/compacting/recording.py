@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from chatapp.compacting.calling import Rejected, Summariser
@@ -25,7 +26,7 @@ class Record:
 
 async def make_record(summariser: Summariser, situation: Situation, plan: Plan, text: str) -> Record:
     """Raises Fenced. A merge that fails leaves the segments as they are: they are merged another time."""
-    values = _values_under(situation, plan, text)
+    values = await asyncio.to_thread(_values_under, situation, plan, text)
     segment = Segment(
         text=text + values.text,
         compaction_id=summariser.compaction_id,
@@ -66,5 +67,5 @@ async def _merge(summariser: Summariser, situation: Situation, parts: tuple[Segm
         through=parts[-1].through_position,
     )
     cap = exact_cap(window, percent=site.exact_percent)
-    merged: str = text + exact_block(find_values(covered), text, cap_tokens=cap).text
-    return merged
+    values = await asyncio.to_thread(find_values, covered)
+    return text + exact_block(values, text, cap_tokens=cap).text
