@@ -155,26 +155,48 @@ def live_run_of(chat_id: UUID) -> Run | None:
 
 def read_page(chat_id: UUID) -> ChatPage:
     """One chat as its page shows it: the newest forty live messages, whatever the length of its history."""
-    chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
+    page = _page_of(Chat.objects.select_related("compacted_through").get(pk=chat_id))
+    _show_newest(page)
+    page.divider = view_divider(page.chat)
+    page.models = list(LanguageModel.objects.usable())
+    return page
+
+
+def _page_of(chat: Chat) -> ChatPage:
+    """What can change with every revision; messages, divider and models are still to come."""
     site = SiteSettings.get_solo()
     model = loading.model_of(chat, site)
-    newest = chat.messages.on_path().after_boundary(chat.compacted_through).reverse()[: MESSAGES_ON_A_PAGE + 1]
-    rows = list(newest)[::-1]
-    has_earlier = len(rows) > MESSAGES_ON_A_PAGE
-    rows = rows[-MESSAGES_ON_A_PAGE:]
     return ChatPage(
         chat=chat,
         seen=chat.revision,
-        messages=view_messages(chat, rows, last_id=rows[-1].pk if rows else None),
-        divider=view_divider(chat),
+        messages=[],
+        divider=None,
         compaction=notable_compaction(chat),
         meter=view_meter(loading.load_meter(chat, site, model)),
-        models=list(LanguageModel.objects.usable()),
+        models=[],
         current_model=model,
-        earlier_before=rows[0].position if has_earlier else None,
+        earlier_before=None,
         run_live=Run.objects.live().filter(chat=chat).exists(),
         is_resting=Memory(**chat.compaction_memory).is_resting,
     )
+
+
+def _show_newest(page: ChatPage) -> None:
+    live = page.chat.messages.on_path().after_boundary(page.chat.compacted_through)
+    rows = list(live.reverse()[: MESSAGES_ON_A_PAGE + 1])[::-1]
+    shown = rows[-MESSAGES_ON_A_PAGE:]
+    page.messages = view_messages(page.chat, shown, last_id=shown[-1].pk if shown else None)
+    page.earlier_before = shown[0].position if len(rows) > MESSAGES_ON_A_PAGE else None
+
+
+def _show_changed(page: ChatPage, seen: int) -> None:
+    """Only the live messages that changed since; the last of the chat is known by its position."""
+    live = page.chat.messages.on_path().after_boundary(page.chat.compacted_through)
+    rows = list(live.filter(revision__gt=seen).reverse()[:MESSAGES_ON_A_PAGE])[::-1]
+    last = live.values_list("pk", flat=True).last()
+    new = {row.pk for row in rows if row.shown_revision > seen}
+    views = view_messages(page.chat, rows, last_id=last)
+    page.messages = [replace(view, is_new=view.id in new) for view in views]
 
 
 def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int, str]:
@@ -183,19 +205,18 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
     The one way a page is changed, whether the answer to a command, a push over the socket or a poll.
     Raises Chat.DoesNotExist for a stranger.
     """
-    page = read_page(Chat.objects.for_user(user).values_list("pk", flat=True).get(pk=chat_id))
-    chat = page.chat
+    chat = Chat.objects.for_user(user).select_related("compacted_through").get(pk=chat_id)
     if seen >= chat.revision:
         return chat.revision, ""
+    page = _page_of(chat)
     fold_changed = chat.fold_revision > seen
     whole = fold_changed or chat.path_revision > seen or not seen
-    if not whole:
-        changed = dict(chat.messages.filter(active=True, revision__gt=seen).values_list("position", "shown_revision"))
-        page.messages = [
-            replace(view, is_new=True) if changed[view.position] > seen else view
-            for view in page.messages
-            if view.position in changed
-        ]
+    if whole:
+        _show_newest(page)
+    else:
+        _show_changed(page, seen)
+    if fold_changed:
+        page.divider = view_divider(chat)
     context = page.context() | {"since": seen, "revision": chat.revision, "user": user}
     context["changed_archived"] = [] if whole else _changed_archived(chat, seen)
     context |= {"whole": whole, "fold_changed": fold_changed}

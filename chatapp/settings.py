@@ -63,6 +63,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
+    "chatapp.middleware.stay_in_one_thread",
 ]
 
 ROOT_URLCONF = "chatapp.urls"

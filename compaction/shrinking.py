@@ -62,12 +62,17 @@ def shorten_old_results(transcript: Transcript, limits: Limits) -> Shrunk:
 
     Decided by the estimate of the rows: the recorded size is that of a shortened request, and would undo it next time.
     """
-    if weigh(transcript, limits).estimate * 100 <= limits.window * CROWDED_PERCENT or not limits.window:
+    has_results = any(message.role == "tool" for message in transcript.messages)
+    if not (has_results and limits.window and _is_crowded(transcript, limits)):
         return Shrunk(transcript)
     state = _State.of(transcript, limits)
     old = list(steps(transcript.messages))[:-FRESH_STEPS]
     state.shorten(results_of(transcript.messages, old), 0, shortened)
     return state.outcome()
+
+
+def _is_crowded(transcript: Transcript, limits: Limits) -> bool:
+    return weigh(transcript, limits).estimate * 100 > limits.window * CROWDED_PERCENT
 
 
 def shortened(text: str) -> str:

@@ -28,9 +28,10 @@ class ModelFilter(admin.AllValuesFieldListFilter):
 
 class CompactionAdmin(ReadOnly):
     list_display = [
-        "when", "person", "trigger", "outcome", "before_and_after", "saved", "took", "calls", "model_name", "mode",
+        "when", "person", "trigger", "outcome", "before_and_after", "saved", "took", "calls", "values", "price",
+        "model_name", "mode",
     ]  # fmt: skip
-    list_filter = ["status", "trigger", "started_at", ("model_name", ModelFilter)]
+    list_filter = ["status", "trigger", "mode", "started_at", ("model_name", ModelFilter)]
     list_per_page = 50
     search_fields = ["chat__owner__username"]
     search_help_text = "The name of the chat’s owner"
@@ -38,13 +39,23 @@ class CompactionAdmin(ReadOnly):
     actions = None
     fields = [
         "started_at", "person", "chat_id", "trigger", "mode", "outcome", "endpoint_words", "message_count",
-        "before_and_after", "saved", "took", "calls", "prompt_tokens", "completion_tokens", "cached_tokens",
-        "model_name",
+        "before_and_after", "saved", "took", "values", "calls", "prompt_tokens", "completion_tokens",
+        "cached_tokens", "price", "model_name",
     ]  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> Any:
         rows = super().get_queryset(request).select_related("chat__owner")
-        return rows.defer("summary", "chat__title", "chat__summary", "chat__system_prompt", "chat__parameters")
+        return rows.defer(
+            "summary",
+            "model_summary",
+            "segments",
+            "instructions",
+            "values_left_out",
+            "chat__title",
+            "chat__summary",
+            "chat__system_prompt",
+            "chat__parameters",
+        )
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         response = super().changelist_view(request, extra_context)
@@ -84,6 +95,18 @@ class CompactionAdmin(ReadOnly):
     @admin.display(description="saved")
     def saved(self, compaction: Compaction) -> str:
         return f"{compaction.saved_percent} %" if compaction.status in SHORTENED else "–"
+
+    @admin.display(description="values kept")
+    def values(self, compaction: Compaction) -> str:
+        """Kept of found, those included that Foldline added (rule H3)."""
+        if not compaction.values_found or compaction.status not in SHORTENED:
+            return "–"
+        kept = f"{compaction.values_kept + compaction.values_added} of {compaction.values_found}"
+        return f"{kept} ({compaction.values_added} added)" if compaction.values_added else kept
+
+    @admin.display(description="cost", ordering="cost")
+    def price(self, compaction: Compaction) -> str:
+        return "–" if compaction.cost is None else f"{compaction.cost:.4f}"
 
     @admin.display(description="seconds")
     def took(self, compaction: Compaction) -> str:

@@ -42,7 +42,7 @@ class EndpointForm(forms.ModelForm):
 
     class Meta:
         model = Endpoint
-        fields = ["name", "base_url", "enabled"]
+        fields = ["name", "base_url", "is_local", "enabled"]
         help_texts = {
             "base_url": "Where the API begins. Most end in /v1: http://localhost:11434/v1 for Ollama, "
             "http://localhost:8080/v1 for llama.cpp, https://api.openai.com/v1 for OpenAI.",
@@ -126,12 +126,13 @@ class EndpointAdmin(StaffOnly):
 
     def get_fieldsets(self, request: HttpRequest, obj: Endpoint | None = None) -> Any:
         if obj is None:
-            return [(None, {"fields": ["name", "base_url", "key"]})]
+            return [(None, {"fields": ["name", "base_url", "key", "is_local"]})]
         found = ("Found there", {"fields": ["models_offered", "checked_at", "last_answer"]})
         if obj.kind != Endpoint.Kind.ADMIN:
-            return [(None, {"fields": ["about", "name", "address", "key_state", "enabled"]}), found]
+            cache = [] if obj.is_demo else ["is_local"]  # the demo engine keeps its cache anyway
+            return [(None, {"fields": ["about", "name", "address", "key_state", *cache, "enabled"]}), found]
         keys = ["key", "remove_key"] if obj.has_key else ["key"]
-        return [(None, {"fields": ["name", "base_url", *keys, "enabled"]}), found]
+        return [(None, {"fields": ["name", "base_url", *keys, "is_local", "enabled"]}), found]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Endpoint | None = None) -> list[str]:
         computed = ["about", "address", "key_state", "models_offered", "checked_at", "last_answer"]

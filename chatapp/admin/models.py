@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.db.models import DecimalField
 from django.http import HttpRequest
@@ -25,7 +26,30 @@ def folds_at(model: LanguageModel, settings: SiteSettings) -> int:
     return trigger_tokens(model.window_tokens, threshold_of(model, settings))
 
 
+# Why a model isn't asked for summaries as one more turn any more: the codes of compaction.setbacks.
+SUSPENDED = {
+    "refused_by_template": "its chat template refused one",
+    "tool_call": "it called a tool instead of writing one",
+    "empty": "it wrote nothing twice",
+    "only_reasoning": "it thought twice, but wrote nothing",
+}
+
+
+class LanguageModelForm(forms.ModelForm):
+    resume_continuation = forms.BooleanField(
+        label="Ask as one more turn again",
+        required=False,
+        help_text="Foldline then asks this model for its next summary as one more turn of the cached request.",
+    )
+
+    def save(self, commit: bool = True) -> LanguageModel:  # noqa: FBT001, FBT002 (Django's signature)
+        if self.cleaned_data.get("resume_continuation"):
+            self.instance.continuation_suspended, self.instance.continuation_empties = "", 0
+        return super().save(commit=commit)
+
+
 class LanguageModelAdmin(StaffOnly):
+    form = LanguageModelForm
     list_display = ["name", "endpoint", "window_in_force", "window_from", "threshold", "trigger", "enabled"]
     list_editable = ["enabled"]
     list_filter = ["endpoint", "enabled"]
@@ -33,7 +57,9 @@ class LanguageModelAdmin(StaffOnly):
     search_fields = ["name"]
     ordering = ["endpoint__name", "name"]
     actions = None
-    readonly_fields = ["window_in_force", "window_from", "window_reported", "window_learned", "trigger"]
+    readonly_fields = [
+        "window_in_force", "window_from", "window_reported", "window_learned", "trigger", "estimates", "summaries",
+    ]  # fmt: skip
     fieldsets = [
         (None, {"fields": ["endpoint", "name", "enabled"]}),
         (
@@ -45,7 +71,7 @@ class LanguageModelAdmin(StaffOnly):
                 "fields": ["window_set", "window_in_force", "window_from", "window_reported", "window_learned"],
             },
         ),
-        ("Folding", {"fields": ["threshold_percent", "trigger"]}),
+        ("Folding", {"fields": ["threshold_percent", "trigger", "estimates", "summaries"]}),
         (
             "Peculiarities and prices",
             {
@@ -60,6 +86,9 @@ class LanguageModelAdmin(StaffOnly):
         return [*self.readonly_fields, "endpoint", "name"] if obj else self.readonly_fields
 
     def get_fieldsets(self, request: HttpRequest, obj: LanguageModel | None = None) -> Any:
+        if obj and obj.continuation_suspended:
+            folding = ["threshold_percent", "trigger", "estimates", "summaries", "resume_continuation"]
+            return [(name, {"fields": folding} if name == "Folding" else facts) for name, facts in self.fieldsets]
         if obj:
             return self.fieldsets
         return [(None, {"fields": ["endpoint", "name", "enabled", "window_set", "threshold_percent"]})]
@@ -75,6 +104,18 @@ class LanguageModelAdmin(StaffOnly):
     @admin.display(description="known from")
     def window_from(self, model: LanguageModel) -> str:
         return SOURCES.get(model.window_source, "nowhere yet: not folded by itself")
+
+    @admin.display(description="estimates")
+    def estimates(self, model: LanguageModel) -> str:
+        return f"{model.estimate_ratio:.2f} recorded tokens to one estimated"
+
+    @admin.display(description="summaries")
+    def summaries(self, model: LanguageModel) -> str:
+        """How they are asked for (rules E1, E3)."""
+        if not model.continuation_suspended:
+            return "as one more turn of the cached request where the endpoint caches, else from a transcript"
+        why = SUSPENDED.get(model.continuation_suspended, model.continuation_suspended)
+        return f"from a transcript only: asked for as one more turn, {why}"
 
     @admin.display(description="threshold")
     def threshold(self, model: LanguageModel) -> str:

@@ -37,9 +37,18 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
                     "effect",
                     "tail_percent",
                     "summary_percent",
+                    "exact_percent",
                     "summariser",
                     "summary_prompt",
                 ],
+            },
+        ),
+        (
+            "So that nobody waits",
+            {
+                "description": "Folding takes a call to the model. Both of these move the wait to moments when nobody "
+                "writes.",
+                "fields": ["compacts_when_idle", "warms_prompt"],
             },
         ),
         (

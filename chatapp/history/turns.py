@@ -107,12 +107,15 @@ def save_partial(*, run_id: int, attempt: int, content: str, reasoning: str) -> 
 
 
 @transaction.atomic
-def begin_writing(*, run_id: int, attempt: int, **facts: Any) -> None:
-    """The reply leaves the queue; `facts` tell what its request was built from. Raises Fenced."""
+def begin_writing(*, run_id: int, attempt: int, **facts: Any) -> bool:
+    """`facts` tell what the reply's request was built from; True when it left the queue by this. Raises Fenced."""
     run = _my_run(run_id, attempt)
-    chat = lock_chat(run.chat_id)
-    revision = number_change(chat)
-    Message.objects.filter(pk=run.reply_id).update(status=Message.Status.STREAMING, revision=revision, **facts)
+    rows = Message.objects.filter(pk=run.reply_id)
+    if rows.filter(status=Message.Status.STREAMING).update(**facts):
+        return False
+    revision = number_change(lock_chat(run.chat_id))
+    rows.update(status=Message.Status.STREAMING, revision=revision, **facts)
+    return True
 
 
 @transaction.atomic

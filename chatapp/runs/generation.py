@@ -21,8 +21,9 @@ from chatapp.llm import errors, stream_chat
 from chatapp.models import Chat, Compaction, LanguageModel, Message, UsageRecord
 from chatapp.runs import titles
 from chatapp.runs.live import LiveRun
+from compaction.budget import Meter
 from compaction.memory import may_try
-from compaction.request import as_payload, assemble
+from compaction.request import RequestMessage, as_payload, assemble
 from compaction.shrinking import shrink
 from compaction.tokens import estimate_request, estimate_text
 from compaction.transcript import Usage
@@ -97,54 +98,82 @@ async def _until_stopped(live: LiveRun, work: Any) -> None:
         await asyncio.gather(writing, stopping, return_exceptions=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A chat as it is, its size, and the request that would go out now; `left_out`: ids of what isn't in it whole."""
+
+    situation: loading.Situation
+    meter: Meter
+    request: tuple[RequestMessage, ...]
+    estimated_tokens: int
+    left_out: tuple[int, ...]
+
+
 async def _write(live: LiveRun, outcome: Outcome) -> None:
-    await compacting.wait_for_end(live.chat_id)
-    situation = await _load(live)
-    has_tried = situation.meter().over_trigger and await _compact(live, situation, Compaction.Trigger.SEND)  # rule B2
+    prepared = await _prepare(live)
+    has_tried = prepared.meter.over_trigger and await _compact(live, prepared, Compaction.Trigger.SEND)  # rule B2
     if has_tried:
-        situation = await _load(live)
+        prepared = await _prepare(live)
     try:
-        await _stream(live, situation, outcome)
+        await _stream(live, prepared, outcome)
     except errors.RequestTooLong as too_long:  # rule B3: one compaction, one more try
+        situation = prepared.situation
         await _learn_window(situation, too_long.window)
         if situation.limits.threshold_percent == 0 and situation.is_compacting:
             raise  # at 0 only the button compacts
-        if not has_tried and await _compact(live, situation, Compaction.Trigger.OVERFLOW):
-            situation = await _load(live)
-        await _stream_shrinking(live, situation, outcome)
+        if not has_tried and await _compact(live, prepared, Compaction.Trigger.OVERFLOW):
+            prepared = await _prepare(live)
+        await _stream_shrinking(live, prepared, outcome)
 
 
-async def _compact(live: LiveRun, situation: loading.Situation, trigger: Compaction.Trigger) -> bool:
+async def _prepare(live: LiveRun) -> Prepared:
+    """Once no compaction of the chat is live: what is sent is read after it."""
+    while (prepared := await in_database(_read_prepared, live)) is None:
+        await compacting.wait_for_end(live.chat_id)
+    return prepared
+
+
+def _read_prepared(live: LiveRun) -> Prepared | None:
+    """In one hop to a worker thread: counting a long chat takes time, and the loop writes other replies."""
+    if Compaction.objects.live().filter(chat_id=live.chat_id).exists():
+        return None
+    return _prepared(loading.load_situation(live.chat_id, before_reply=live.reply_id))
+
+
+def _prepared(situation: loading.Situation, left_out: tuple[int, ...] = ()) -> Prepared:
+    sent = situation.to_send()
+    request = assemble(sent.transcript, no_system_role=situation.no_system_role)
+    all_left_out = (*left_out, *sent.dropped, *sent.shortened)
+    return Prepared(situation, situation.meter(), request, estimate_request(request), all_left_out)
+
+
+async def _compact(live: LiveRun, prepared: Prepared, trigger: Compaction.Trigger) -> bool:
     """Whether an automatic compaction was tried: policy, refusal memory and rest allow it (rules D3, D4, J4)."""
-    is_overflow = trigger == Compaction.Trigger.OVERFLOW
+    situation, is_overflow = prepared.situation, trigger == Compaction.Trigger.OVERFLOW
     if not situation.is_compacting:
         return False
-    if may_try(situation.memory, situation.meter(), situation.transcript, is_overflow=is_overflow):
+    if may_try(situation.memory, prepared.meter, situation.transcript, is_overflow=is_overflow):
         return False
     await compacting.compact_for_run(live.chat_id, live.run_id, trigger)
     return True
 
 
-async def _stream_shrinking(live: LiveRun, situation: loading.Situation, outcome: Outcome) -> None:
+async def _stream_shrinking(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
     """Once more as it is now, then made smaller by force at most twice (rule B7), then a clear error."""
-    left_out: tuple[int, ...] = ()
     for _ in range(1 + SHRINKINGS):
         try:
-            await _stream(live, situation, outcome, left_out=left_out)
+            await _stream(live, prepared, outcome)
         except errors.RequestTooLong as again:
             refused = again
         else:
             return
-        shrunk = shrink(situation.to_send().transcript, situation.limits)
+        situation = prepared.situation
+        shrunk = await asyncio.to_thread(shrink, situation.to_send().transcript, situation.limits)
         if not shrunk.is_changed:
             break
-        left_out = (*left_out, *shrunk.dropped, *shrunk.shortened)
-        situation = replace(situation, transcript=shrunk.transcript)
+        left_out = (*prepared.left_out, *shrunk.dropped, *shrunk.shortened)
+        prepared = await asyncio.to_thread(_prepared, replace(situation, transcript=shrunk.transcript), left_out)
     raise errors.EndpointError("still_too_long", refused.detail) from refused
-
-
-async def _load(live: LiveRun) -> loading.Situation:
-    return await in_database(loading.load_situation, live.chat_id, before_reply=live.reply_id)
 
 
 async def _learn_window(situation: loading.Situation, window: int) -> None:
@@ -152,32 +181,37 @@ async def _learn_window(situation: loading.Situation, window: int) -> None:
         await in_database(ledger.learn_window, model=situation.model, window=window)
 
 
-async def _stream(
-    live: LiveRun, situation: loading.Situation, outcome: Outcome, *, left_out: tuple[int, ...] = ()
-) -> None:
+async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
+    situation = prepared.situation
     model = connecting.connected(situation.model)
     target = await connecting.reach(model, situation.site)
-    sent = situation.to_send()
-    request = assemble(sent.transcript, no_system_role=model.no_system_role)
-    outcome.model, outcome.estimated_prompt = model, estimate_request(request)
-    await in_database(
+    outcome.model, outcome.estimated_prompt = model, prepared.estimated_tokens
+    noting = asyncio.ensure_future(_note_beginning(live, prepared, model))  # while the endpoint reads
+    stream = stream_chat(target, as_payload(prepared.request), params=situation.chat.parameters)
+    try:
+        async with aclosing(stream):
+            async for event in stream:
+                live.take(event)
+    finally:
+        await noting
+    if not live.text.strip() and live.reasoning and not live.gathered.has_tool_calls:
+        raise errors.StreamBroken("only_reasoning")
+
+
+async def _note_beginning(live: LiveRun, prepared: Prepared, model: LanguageModel) -> None:
+    has_left_queue = await in_database(
         turns.begin_writing,
         run_id=live.run_id,
         attempt=live.attempt,
         model_name=model.name,
-        window_tokens=situation.limits.window,
-        estimated_prompt_tokens=outcome.estimated_prompt,
-        request_through_id=situation.chat.compacted_through_id,
-        request_extras=situation.chat.parameters,
-        left_out=[*left_out, *sent.dropped, *sent.shortened],
+        window_tokens=prepared.situation.limits.window,
+        estimated_prompt_tokens=prepared.estimated_tokens,
+        request_through_id=prepared.situation.chat.compacted_through_id,
+        request_extras=prepared.situation.chat.parameters,
+        left_out=list(prepared.left_out),
     )
-    await events.publish(live.chat_id, events.Changed())
-    stream = stream_chat(target, as_payload(request), params=situation.chat.parameters)
-    async with aclosing(stream):
-        async for event in stream:
-            live.take(event)
-    if not live.text.strip() and not live.gathered.has_tool_calls:
-        raise errors.StreamBroken("only_reasoning" if live.reasoning else "empty_reply")
+    if has_left_queue:
+        await events.publish(live.chat_id, events.Changed())
 
 
 @asynccontextmanager
