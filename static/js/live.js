@@ -164,8 +164,8 @@
   // Answers to commands come the same way as events.
   document.body.addEventListener("htmx:beforeSwap", (event) => {
     const { serverResponse, target } = event.detail;
-    if (target.id === "meter" || target.id === "sheet") foldline.fill(target, serverResponse);
-    else if (serverResponse.startsWith("<i hidden data-changes")) receive(serverResponse); // a message may well say so too
+    if (serverResponse.startsWith("<i hidden data-changes")) receive(serverResponse); // a message may well say so too
+    else if (target.id === "meter" || target.id === "sheet") foldline.fill(target, serverResponse);
     else return;
     event.detail.shouldSwap = false;
   });

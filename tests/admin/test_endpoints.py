@@ -188,3 +188,12 @@ def test_deleting_an_endpoint_keeps_the_chats_that_used_it(staff: Client, sam: U
     chat.refresh_from_db()
     assert chat.model is None
     assert "private words" not in asked
+
+
+def test_g5_endpoint_is_marked_as_keeping_its_cache(staff: Client) -> None:
+    endpoint = make_endpoint()
+
+    staff.post(f"/admin/chatapp/endpoint/{endpoint.pk}/change/", FORM | {"is_local": "on"})
+
+    endpoint.refresh_from_db()
+    assert endpoint.keeps_cache

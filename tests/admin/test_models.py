@@ -62,3 +62,33 @@ def test_model_is_changed_but_not_renamed(staff: Client) -> None:
 
     changed = LanguageModel.objects.get()
     assert (changed.name, changed.window_tokens, changed.threshold_percent) == ("qwen3-8b", 4096, 70)
+
+
+def test_e3_suspended_continuation_is_told_and_cleared_by_its_tick(staff: Client) -> None:
+    model = make_model(continuation_suspended="refused_by_template", continuation_empties=1)
+    page = f"/admin/chatapp/languagemodel/{model.pk}/change/"
+    words = words_of(staff, page)
+
+    staff.post(page, {"window_set": "0", "enabled": "on", "resume_continuation": "on"})
+
+    model.refresh_from_db()
+    assert "from a transcript only: asked for as one more turn, its chat template refused one" in words
+    assert (model.continuation_suspended, model.continuation_empties) == ("", 0)
+
+
+def test_e3_suspended_continuation_stays_without_its_tick(staff: Client) -> None:
+    model = make_model(continuation_suspended="tool_call")
+
+    staff.post(f"/admin/chatapp/languagemodel/{model.pk}/change/", {"window_set": "0", "enabled": "on"})
+
+    model.refresh_from_db()
+    assert model.continuation_suspended == "tool_call"
+
+
+def test_a4_learned_ratio_is_shown(staff: Client) -> None:
+    model = make_model(estimate_ratio=1.118)
+
+    words = words_of(staff, f"/admin/chatapp/languagemodel/{model.pk}/change/")
+
+    assert "1.12 recorded tokens to one estimated" in words
+    assert "Ask as one more turn again" not in words

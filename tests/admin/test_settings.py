@@ -12,9 +12,11 @@ from compaction.budget import trigger_tokens
 from tests.admin.making import make_endpoint, make_model
 
 PAGE = "/admin/chatapp/sitesettings/"
-NUMBERS = {"threshold_percent": "85", "tail_percent": "30", "summary_percent": "5"}
+NUMBERS = {"threshold_percent": "85", "tail_percent": "30", "summary_percent": "5", "exact_percent": "4"}
+TICKS = {"compacts_when_idle": "on", "warms_prompt": "on"}
 PATIENCE = {"first_token_seconds": "600", "stall_seconds": "120"}
-FORM = NUMBERS | PATIENCE | {"summariser": "", "default_model": "", "system_prompt": "", "summary_prompt": ""}
+TEXTS = {"summariser": "", "default_model": "", "system_prompt": "", "summary_prompt": ""}
+FORM = NUMBERS | TICKS | PATIENCE | TEXTS
 
 
 def words_of(client: Client, page: str = PAGE) -> str:
@@ -38,12 +40,25 @@ def test_threshold_that_cannot_be_is_a_form_error(staff: Client, threshold: str)
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("tail_percent", "61"), ("summary_percent", "0"), ("stall_seconds", "4"), ("summary_prompt", "Keep {nonsense}.")],
+    [
+        ("tail_percent", "61"),
+        ("exact_percent", "21"),
+        ("summary_percent", "0"),
+        ("stall_seconds", "4"),
+        ("summary_prompt", "Keep {nonsense}."),
+    ],
 )
 def test_other_value_that_cannot_be_is_a_form_error(staff: Client, field: str, value: str) -> None:
     response = staff.post(PAGE, FORM | {field: value})
 
     assert field in response.context["adminform"].form.errors
+
+
+def test_k5_idle_and_warming_are_switched_off_by_their_ticks(staff: Client) -> None:
+    staff.post(PAGE, NUMBERS | PATIENCE | TEXTS)
+
+    settings = SiteSettings.get_solo()
+    assert (settings.compacts_when_idle, settings.warms_prompt) == (False, False)
 
 
 def test_example_is_the_figure_of_the_one_function(staff: Client) -> None:
