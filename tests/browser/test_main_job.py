@@ -124,6 +124,7 @@ def chat_until_it_folds(page: Page, data: Path) -> None:
     expect(divider).to_have_attribute("data-compaction", re.compile(r"\d+"))
     expect(divider).to_contain_text(re.compile(r"\d+ earlier messages"))
     assert [outcome[0] for outcome in outcomes(data) if outcome[1] == "applied"] != ["button"]
+    divider.evaluate("node => node.scrollIntoView({ block: 'start' })")
     take_pictures(page, "folded")
 
 
@@ -181,10 +182,7 @@ def move_the_threshold(page: Page) -> None:
     before = int(meter.get_attribute("data-trigger") or 0)
 
     page.get_by_role("link", name="Settings").click()
-    expect(page).to_have_url(re.compile("/admin/"))
-    if not page.get_by_label("Threshold").count():
-        page.get_by_role("link", name="Settings").first.click()
-    page.get_by_label("Threshold").fill("50")
+    page.get_by_label("Threshold", exact=False).first.fill("50")
     page.get_by_role("button", name="Save", exact=True).click()
     page.goto(chat)
 
