@@ -283,9 +283,10 @@ def view_divider(chat: Chat) -> DividerView | None:
     force = boundary.compaction_in_force(chat)
     if force is None or force.through_position is None or chat.compacted_at is None:
         return None
+    is_fresh_start = force.mode == Compaction.Mode.FRESH
     return DividerView(
         compaction_id=force.pk,
-        count=force.through_position + 1,
+        count=force.through_position + 1 - (_still_sent(chat) if is_fresh_start else 0),
         folded_at=chat.compacted_at,
         tokens_before=force.tokens_before,
         tokens_after=force.tokens_after,
@@ -302,7 +303,7 @@ def view_divider(chat: Chat) -> DividerView | None:
         summary_html=render_kept(chat.summary),
         summary_text=chat.summary,
         can_undo=True,
-        is_fresh_start=force.mode == Compaction.Mode.FRESH,
+        is_fresh_start=is_fresh_start,
         is_edited=bool(force.model_summary),
         values_found=force.values_found,
         values_kept=force.values_kept,
@@ -311,6 +312,11 @@ def view_divider(chat: Chat) -> DividerView | None:
         values=values_in(chat.summary),
         cost=force.cost,
     )
+
+
+def _still_sent(chat: Chat) -> int:
+    """How many archived messages are pinned, and so go with every request."""
+    return chat.messages.on_path().up_to_boundary(chat.compacted_through).filter(pinned=True).count()
 
 
 @lru_cache(maxsize=256)

@@ -29,6 +29,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class RequestView:
+    """`archived_count`: those that aren't sent; pinned ones are."""
+
     parts: list[Part]
     meter: MeterView
     model_name: str
@@ -67,7 +69,7 @@ def read_request(chat_id: UUID) -> RequestView:
         parts=parts,
         meter=view_meter(situation.meter()),
         model_name=transcript.model,
-        archived_count=transcript.archived_count,
+        archived_count=transcript.archived_count - len(transcript.pinned),
         left_out_count=len(sent.dropped),
         raw_json=json.dumps(payload, ensure_ascii=False, indent=2),
     )

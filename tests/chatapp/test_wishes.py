@@ -189,6 +189,17 @@ async def test_j5_start_fresh_sends_nothing_before_it_and_the_page_keeps_it(alic
     assert len(articles(await alice.page(chat, "archived/?before=4"))) >= 4
 
 
+async def test_j5_pinned_message_before_a_fresh_start_is_still_sent_and_not_counted(alice: Visitor) -> None:
+    chat = await long_chat(alice, window=8000)
+    await pin(alice, chat, 2)
+
+    await start_fresh(alice, chat, 4)
+    await alice.say(chat, "And now?")
+
+    assert f"2: {WORDS}" in [message["content"] for message in sent(alice)]
+    assert "<strong>3 earlier messages</strong> are no longer sent" in await alice.page(chat)
+
+
 async def test_j5_undo_restores_the_request_byte_for_byte(alice: Visitor) -> None:
     chat = await long_chat(alice, system_prompt="Be kind.")
     before = await alice.page(chat, "request/")
