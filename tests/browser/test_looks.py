@@ -55,7 +55,17 @@ def open_all(sam: Visit, stranger: Visit) -> list[tuple[str, Page]]:
     button(opened, "Read summary").click()
     button(opened, "Details").click()
     opened.locator("[data-meter] summary").click()
+    sheet = sam.open(chat)
+    sheet.locator("[data-meter] summary").click()
+    sheet.locator("#meter").get_by_role("link", name="What the model is sent").click()
+    expect(sheet.locator("#sheet")).to_be_visible()
+    wish = sam.open(chat)
+    wish.get_by_label("Compact now, with a wish").click()
     return [
+        ("what is sent", sheet),
+        ("wish", wish),
+        ("what is sent, a page", sam.open(f"{chat}request/")),
+        ("earlier compactions", sam.open(f"{chat}compactions/")),
         ("home", sam.open("/")),
         ("chat folded", sam.open(chat)),
         ("chat opened", opened),
@@ -85,6 +95,14 @@ def test_nothing_is_wider_than_a_phone(visit: Callable[..., Visit]) -> None:
     wide = {name: overflow(page) for name, page in open_all(visit(is_staff=True, **phone), visit(**phone))}
 
     assert {name: by for name, by in wide.items() if by > 0} == {}
+
+
+def test_only_the_column_scrolls_never_the_page(alice: Visit) -> None:
+    page = alice.open(alice.chat("Hello", RICH, "More", RICH, "And **on**", RICH, folded_through=3))
+    page.locator("section[data-divider]").evaluate("divider => divider.scrollIntoView()")
+
+    assert page.evaluate("document.scrollingElement.scrollHeight - innerHeight") <= 0
+    assert page.evaluate("document.scrollingElement.scrollTop") == 0
 
 
 def test_sidebar_of_a_phone_opens_and_closes(visit: Callable[..., Visit]) -> None:
