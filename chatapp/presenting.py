@@ -177,7 +177,7 @@ def _page_of(chat: Chat) -> ChatPage:
         current_model=model,
         earlier_before=None,
         run_live=Run.objects.live().filter(chat=chat).exists(),
-        is_resting=Memory(**chat.compaction_memory).is_resting,
+        is_resting=is_resting(chat, model),
     )
 
 
@@ -197,6 +197,12 @@ def _show_changed(page: ChatPage, seen: int) -> None:
     new = {row.pk for row in rows if row.shown_revision > seen}
     views = view_messages(page.chat, rows, last_id=last)
     page.messages = [replace(view, is_new=view.id in new) for view in views]
+
+
+def is_resting(chat: Chat, model: LanguageModel | None) -> bool:
+    """Whether folding by itself rests (rule D4): three failures of this very model."""
+    memory = Memory(**chat.compaction_memory)
+    return memory.is_resting and memory.model == (model.name if model else "")
 
 
 def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int, str]:

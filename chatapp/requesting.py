@@ -13,6 +13,7 @@ from chatapp.history.boundary import compaction_in_force
 from chatapp.models import Chat, Compaction
 from chatapp.presenting import MeterView, view_meter
 from chatapp.rendering import render
+from compaction.budget import measure
 from compaction.request import as_payload, assemble, record_text
 from compaction.tokens import estimate_message, estimate_text
 
@@ -64,10 +65,13 @@ def read_request(chat_id: UUID) -> RequestView:
             continue
         kind = "pinned" if message.content in pinned else "live"
         parts.append(Part(kind, message.role, message.content, round(estimate_message(message))))
+    meter = situation.meter()
+    if sent.dropped:  # what is left out isn't part of what is sent
+        meter = measure(transcript, situation.limits, no_system_role=situation.no_system_role)
     payload = {"model": transcript.model, "messages": as_payload(request), **situation.chat.parameters}
     return RequestView(
         parts=parts,
-        meter=view_meter(situation.meter()),
+        meter=view_meter(meter),
         model_name=transcript.model,
         archived_count=transcript.archived_count - len(transcript.pinned),
         left_out_count=len(sent.dropped),

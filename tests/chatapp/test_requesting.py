@@ -60,6 +60,16 @@ async def test_panel_of_a_windowed_chat_is_the_next_request_byte_for_byte(alice:
     assert as_bytes(shown) == as_bytes(await said_next(alice, chat))
 
 
+async def test_total_under_the_policy_window_is_of_what_is_sent(alice: Visitor) -> None:
+    chat = await long_chat(alice, turns=20, window=2600)
+    await alice.post(f"/chats/{chat.pk}/policy/", policy="window")
+
+    shown = await in_database(requesting.read_request, chat.pk)
+
+    assert shown.left_out_count > 0
+    assert shown.meter.used < shown.meter.window
+
+
 async def test_panel_after_a_fresh_start_is_the_next_request_byte_for_byte(alice: Visitor) -> None:
     chat = await long_chat(alice)
     message = await message_at(chat, 4)

@@ -57,6 +57,18 @@ async def test_b6_up_to_an_archived_message_is_refused_with_a_sentence(alice: Vi
     assert "isn’t among those that are sent" in await alice.page(chat)
 
 
+async def test_k3_retry_wishes_the_same_again(alice: Visitor) -> None:
+    alice.endpoint.always(summarising(TOO_SHORT))
+    chat = await long_chat(alice)
+    here = await message_at(chat, 5)
+
+    await press(alice, chat, up_to=here.pk, instructions="The budget")
+
+    page = await alice.page(chat)
+    assert f'<input type="hidden" name="up_to" value="{here.pk}">' in page
+    assert '<input type="hidden" name="instructions" value="The budget">' in page
+
+
 async def test_c6_pinned_message_stays_verbatim_after_a_compaction(alice: Visitor) -> None:
     alice.endpoint.always(summarising())
     chat = await long_chat(alice, window=8000)
@@ -312,6 +324,7 @@ async def test_d4_another_model_ends_the_rest(alice: Visitor) -> None:
     )
 
     await alice.post(f"/chats/{chat.pk}/model/", model=other.pk)
+    assert "rests after three failures" not in await alice.page(chat)
     await alice.say(chat, "Go on")
 
     assert (await compactions_of(chat))[-1].status == "applied"
