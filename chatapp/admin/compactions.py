@@ -28,8 +28,8 @@ class ModelFilter(admin.AllValuesFieldListFilter):
 
 class CompactionAdmin(ReadOnly):
     list_display = [
-        "when", "person", "trigger", "outcome", "before_and_after", "saved", "took", "calls", "values", "price",
-        "model_name", "mode",
+        "when", "person", "trigger", "outcome", "before_and_after", "saved", "values", "took", "calls", "price",
+        "model_name", "how",
     ]  # fmt: skip
     list_filter = ["status", "trigger", "mode", "started_at", ("model_name", ModelFilter)]
     list_per_page = 50
@@ -39,7 +39,7 @@ class CompactionAdmin(ReadOnly):
     actions = None
     fields = [
         "started_at", "person", "chat_id", "trigger", "mode", "outcome", "endpoint_words", "message_count",
-        "before_and_after", "saved", "took", "values", "calls", "prompt_tokens", "completion_tokens",
+        "before_and_after", "saved", "took", "values", "added", "calls", "prompt_tokens", "completion_tokens",
         "cached_tokens", "price", "model_name",
     ]  # fmt: skip
 
@@ -96,13 +96,21 @@ class CompactionAdmin(ReadOnly):
     def saved(self, compaction: Compaction) -> str:
         return f"{compaction.saved_percent} %" if compaction.status in SHORTENED else "–"
 
+    @admin.display(description="mode", ordering="mode")
+    def how(self, compaction: Compaction) -> str:
+        """In one word; the page of the row says it in full."""
+        return compaction.mode if compaction.status in SHORTENED else "–"
+
     @admin.display(description="values kept")
     def values(self, compaction: Compaction) -> str:
         """Kept of found, those included that Foldline added (rule H3)."""
         if not compaction.values_found or compaction.status not in SHORTENED:
             return "–"
-        kept = f"{compaction.values_kept + compaction.values_added} of {compaction.values_found}"
-        return f"{kept} ({compaction.values_added} added)" if compaction.values_added else kept
+        return f"{compaction.values_kept + compaction.values_added} of {compaction.values_found}"
+
+    @admin.display(description="added by Foldline")
+    def added(self, compaction: Compaction) -> str:
+        return count(compaction.values_added)
 
     @admin.display(description="cost", ordering="cost")
     def price(self, compaction: Compaction) -> str:

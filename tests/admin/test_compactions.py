@@ -40,17 +40,21 @@ def test_row_tells_before_after_saved_calls_and_model(staff: Client, chat: Chat)
     words = words_of(staff, LIST)
 
     assert "alice before a send applied 6,930 → 1,480 79 %" in words
-    assert "3 – – qwen3-8b from a quoted transcript" in words
+    assert "3 – qwen3-8b transcript" in words
 
 
 def test_k5_row_tells_values_cost_and_mode(staff: Client, chat: Chat) -> None:
     found = {"values_found": 41, "values_kept": 35, "values_added": 6}
-    make_compaction(chat=chat, trigger="idle", mode="continuation", cost="0.0123", **found)
+    row = make_compaction(chat=chat, trigger="idle", mode="continuation", cost="0.0123", **found)
 
     words = words_of(staff, LIST)
+    in_full = words_of(staff, f"{LIST}{row.pk}/change/")
 
     assert "alice after a reply applied" in words
-    assert "41 of 41 (6 added) 0.0123 qwen3-8b as one more turn of the cached request" in words
+    assert "41 of 41" in words
+    assert "0.0123 qwen3-8b continuation" in words
+    assert "as one more turn of the cached request" in in_full
+    assert "Added by Foldline: 6" in in_full
 
 
 @pytest.mark.parametrize(
