@@ -21,11 +21,11 @@ from chatapp.llm import errors, stream_chat
 from chatapp.models import Chat, Compaction, LanguageModel, Message, UsageRecord
 from chatapp.runs import titles
 from chatapp.runs.live import LiveRun
-from compaction.budget import Meter
+from chatapp.runs.preparing import Prepared, prepare, prepared_of
 from compaction.memory import may_try
-from compaction.request import RequestMessage, as_payload, assemble
+from compaction.request import as_payload
 from compaction.shrinking import shrink
-from compaction.tokens import estimate_request, estimate_text
+from compaction.tokens import estimate_text
 from compaction.transcript import Usage
 
 log = logging.getLogger("foldline.runs")
@@ -98,22 +98,11 @@ async def _until_stopped(live: LiveRun, work: Any) -> None:
         await asyncio.gather(writing, stopping, return_exceptions=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A chat as it is, its size, and the request that would go out now; `left_out`: ids of what isn't in it whole."""
-
-    situation: loading.Situation
-    meter: Meter
-    request: tuple[RequestMessage, ...]
-    estimated_tokens: int
-    left_out: tuple[int, ...]
-
-
 async def _write(live: LiveRun, outcome: Outcome) -> None:
-    prepared = await _prepare(live)
+    prepared = await prepare(live)
     has_tried = prepared.meter.over_trigger and await _compact(live, prepared, Compaction.Trigger.SEND)  # rule B2
     if has_tried:
-        prepared = await _prepare(live)
+        prepared = await prepare(live)
     try:
         await _stream(live, prepared, outcome)
     except errors.RequestTooLong as too_long:  # rule B3: one compaction, one more try
@@ -122,29 +111,8 @@ async def _write(live: LiveRun, outcome: Outcome) -> None:
         if situation.limits.threshold_percent == 0 and situation.is_compacting:
             raise  # at 0 only the button compacts
         if not has_tried and await _compact(live, prepared, Compaction.Trigger.OVERFLOW):
-            prepared = await _prepare(live)
+            prepared = await prepare(live)
         await _stream_shrinking(live, prepared, outcome)
-
-
-async def _prepare(live: LiveRun) -> Prepared:
-    """Once no compaction of the chat is live: what is sent is read after it."""
-    while (prepared := await in_database(_read_prepared, live)) is None:
-        await compacting.wait_for_end(live.chat_id)
-    return prepared
-
-
-def _read_prepared(live: LiveRun) -> Prepared | None:
-    """In one hop to a worker thread: counting a long chat takes time, and the loop writes other replies."""
-    if Compaction.objects.live().filter(chat_id=live.chat_id).exists():
-        return None
-    return _prepared(loading.load_situation(live.chat_id, before_reply=live.reply_id))
-
-
-def _prepared(situation: loading.Situation, left_out: tuple[int, ...] = ()) -> Prepared:
-    sent = situation.to_send()
-    request = assemble(sent.transcript, no_system_role=situation.no_system_role)
-    all_left_out = (*left_out, *sent.dropped, *sent.shortened)
-    return Prepared(situation, situation.meter(), request, estimate_request(request), all_left_out)
 
 
 async def _compact(live: LiveRun, prepared: Prepared, trigger: Compaction.Trigger) -> bool:
@@ -172,7 +140,7 @@ async def _stream_shrinking(live: LiveRun, prepared: Prepared, outcome: Outcome)
         if not shrunk.is_changed:
             break
         left_out = (*prepared.left_out, *shrunk.dropped, *shrunk.shortened)
-        prepared = await asyncio.to_thread(_prepared, replace(situation, transcript=shrunk.transcript), left_out)
+        prepared = await asyncio.to_thread(prepared_of, replace(situation, transcript=shrunk.transcript), left_out)
     raise errors.EndpointError("still_too_long", refused.detail) from refused
 
 

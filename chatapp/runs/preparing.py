@@ -1,0 +1,46 @@
+"""What a reply is written from: the chat as it is, its size, and the request; read in one hop to a worker thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chatapp import compacting
+from chatapp.database import in_database
+from chatapp.history import loading
+from chatapp.models import Compaction
+from chatapp.runs.live import LiveRun
+from compaction.budget import Meter
+from compaction.request import RequestMessage, assemble
+from compaction.tokens import estimate_request
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A chat as it is, its size, and the request that would go out now; `left_out`: ids of what isn't in it whole."""
+
+    situation: loading.Situation
+    meter: Meter
+    request: tuple[RequestMessage, ...]
+    estimated_tokens: int
+    left_out: tuple[int, ...]
+
+
+async def prepare(live: LiveRun) -> Prepared:
+    """Once no compaction of the chat is live: what is sent is read after it."""
+    while (prepared := await in_database(_read_prepared, live)) is None:
+        await compacting.wait_for_end(live.chat_id)
+    return prepared
+
+
+def _read_prepared(live: LiveRun) -> Prepared | None:
+    """In one hop to a worker thread: counting a long chat takes time, and the loop writes other replies."""
+    if Compaction.objects.live().filter(chat_id=live.chat_id).exists():
+        return None
+    return prepared_of(loading.load_situation(live.chat_id, before_reply=live.reply_id))
+
+
+def prepared_of(situation: loading.Situation, left_out: tuple[int, ...] = ()) -> Prepared:
+    sent = situation.to_send()
+    request = assemble(sent.transcript, no_system_role=situation.no_system_role)
+    all_left_out = (*left_out, *sent.dropped, *sent.shortened)
+    return Prepared(situation, situation.meter(), request, estimate_request(request), all_left_out)
