@@ -162,8 +162,8 @@ async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
                 live.take(event)
     finally:
         await noting
-    if not live.text.strip() and live.reasoning and not live.gathered.has_tool_calls:
-        raise errors.StreamBroken("only_reasoning")
+    if not live.text.strip() and not live.gathered.has_tool_calls:
+        raise errors.StreamBroken("only_reasoning" if live.reasoning else "empty_reply")
 
 
 async def _note_beginning(live: LiveRun, prepared: Prepared, model: LanguageModel) -> None:

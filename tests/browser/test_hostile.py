@@ -75,7 +75,7 @@ def test_nothing_runs_of_text_reasoning_and_title(alice: Visit, script: Script) 
 
     ended(page, count=2)
     expect(page.get_by_role("heading", level=1)).to_contain_text("title")
-    last(page).locator("details summary").first.click()
+    last(page).locator("details.reasoning summary").click()
     assert_harmless(page)
     page.reload()
     ended(page, count=2)

@@ -180,7 +180,7 @@ def test_opened_reasoning_stays_open_through_stream_and_end(page: Page, script: 
     gate.set()
 
     reply = ended(page, count=2)
-    expect(reply.locator("details")).to_have_attribute("open", "")
+    expect(reply.locator("details.reasoning")).to_have_attribute("open", "")
     expect(reply.get_by_text("thought199")).to_be_visible()
     assert shown_text(reply) == "The answer."
 
