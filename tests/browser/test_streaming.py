@@ -156,14 +156,13 @@ def test_five_lost_connections_show_every_message_once(alice: Visit, script: Scr
 
     for number, code in enumerate([1000, 1001, 1006, 1009, 1011]):
         expect(last(page)).to_contain_text(f"part{number}")
-        lost = len(connections)
         connections[-1].close(code=code if code != 1006 else None)
         gates[number].set()
         expect(last(page)).to_contain_text(f"part{number + 1}")
-        page.wait_for_function("count => window.performance && count > 0", arg=lost)
     gates[5].set()
 
     reply = ended(page, count=4)
+    assert len(connections) >= 6
     assert shown_text(reply).split() == [f"part{number}" for number in range(6)]
     assert [article.get_attribute("id") for article in messages(page).all()] == ["m-0", "m-1", "m-2", "m-3"]
 
