@@ -11,6 +11,8 @@ from compaction.thinking import without_thinking
 LONGEST_TITLE = 60
 EXCERPT = 1_000
 ASKED = "You name conversations. Answer with a title of two to six words in their language, and nothing else."
+# A very small model repeats what it was asked.
+ECHO = "two to six words"
 TASK = "Write the title: two to six words, in the language of the conversation."
 
 LABEL = re.compile(
@@ -38,7 +40,7 @@ def clean_title(text: str) -> str:
     said = without_thinking(text)
     line = next((line for line in (said or "").splitlines() if any(map(str.isalnum, line))), "")
     line = LABEL.sub("", MARKS.sub("", line))
-    if UNUSABLE.match(line.strip()):
+    if UNUSABLE.match(line.strip()) or ECHO in line.casefold():
         return ""
     line = " ".join(CONTROL.sub(" ", INLINE_MARKS.sub("", line)).split())
     return _shortened(MARKS.sub("", line))

@@ -16,6 +16,8 @@ import xllamacpp
 
 PR_SET_PDEATHSIG = 1
 PROMPT_CACHE_MIB = 256
+# For the bundled model alone: the longest reply in tokens, and how much a word costs that was just said.
+TAME_REPLY, TAME_REPETITION = 512, 1.1
 WARNINGS = 2
 
 
@@ -25,6 +27,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--name", required=True)
     parser.add_argument("--context", type=int, required=True)
     parser.add_argument("--slots", type=int, required=True)
+    parser.add_argument("--tame", action="store_true", help="the bundled toy: it repeats itself without end")
     return parser.parse_args()
 
 
@@ -55,6 +58,9 @@ def parameters(asked: argparse.Namespace) -> xllamacpp.CommonParams:
     params.ui = False
     params.endpoint_slots = False  # it would show the chats' text to whoever reaches the port
     params.cors_origins = ""
+    if asked.tame:
+        params.n_predict = TAME_REPLY
+        params.sampling.penalty_repeat = TAME_REPETITION
     return params
 
 

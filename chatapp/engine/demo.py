@@ -51,6 +51,7 @@ def model_name() -> str:
 def make_engine() -> Engine:
     command = [sys.executable, "-P", str(CHILD), "--model", str(model_path()), "--name", model_name()]
     command += ["--context", str(settings.LOCAL_MODEL_CONTEXT), "--slots", str(SLOTS)]
+    command += [] if settings.LOCAL_MODEL else ["--tame"]
     return Engine(command, log_path=settings.FOLDLINE_DATA / "engine.log")
 
 

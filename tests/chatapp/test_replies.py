@@ -301,3 +301,15 @@ async def _until_text(chat: Chat, words: str) -> None:
     async with asyncio.timeout(10):
         while (runs.live_text(reply_id) or ("", ""))[0] != words:
             await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [("length", "greatest length"), ("content_filter", "content filter"), ("tool_calls", "asked for a tool")],
+)
+async def test_finish_reason_is_shown_as_what_it_is(alice: Visitor, reason: str, words: str) -> None:
+    alice.endpoint.will(reply("Half a sentence and", finish_reason=reason))
+    chat = await alice.start("Tell me")
+    await settled(chat)
+
+    assert words in await alice.page(chat)

@@ -51,3 +51,7 @@ def test_title_request_quotes_both_texts_and_keeps_them_short() -> None:
     assert asked.content.count("</record>") == 1
     assert "Assistant: hello" in asked.content
     assert len(asked.content) < 1_500
+
+
+def test_a_title_that_echoes_what_was_asked_is_unusable() -> None:
+    assert clean_title('Two to six words: "The bakery"') == ""

@@ -1,0 +1,104 @@
+"""The divider, what a compaction is doing or why it did not, and the meter."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from chatapp.history import boundary
+from chatapp.models import Chat, Compaction, LanguageModel, Message
+from chatapp.presenting.messages import render_kept
+from chatapp.presenting.values import DividerView, MeterView
+from compaction.budget import Meter
+from compaction.exact import find_values
+from compaction.memory import Memory
+from compaction.transcript import Message as PureMessage
+
+
+def view_divider(chat: Chat) -> DividerView | None:
+    if not chat.is_compacted:
+        return None
+    force = boundary.compaction_in_force(chat)
+    if force is None or force.through_position is None or chat.compacted_at is None:
+        return None
+    is_fresh_start = force.mode == Compaction.Mode.FRESH
+    return DividerView(
+        compaction_id=force.pk,
+        count=force.through_position + 1 - (_still_sent(chat) if is_fresh_start else 0),
+        folded_at=chat.compacted_at,
+        tokens_before=force.tokens_before,
+        tokens_after=force.tokens_after,
+        saved_percent=force.saved_percent,
+        before_is_measured=force.before_is_measured,
+        mode=force.get_mode_display(),
+        trigger_label=force.get_trigger_display(),
+        seconds=force.seconds,
+        calls=force.calls,
+        prompt_tokens=force.prompt_tokens,
+        completion_tokens=force.completion_tokens,
+        cached_tokens=force.cached_tokens,
+        model_name=force.model_name,
+        summary_html=render_kept(chat.summary),
+        summary_text=chat.summary,
+        can_undo=True,
+        is_fresh_start=is_fresh_start,
+        is_edited=bool(force.model_summary),
+        values_found=force.values_found,
+        values_kept=force.values_kept,
+        values_added=force.values_added,
+        values_left_out=force.values_left_out,
+        values=values_in(chat.summary),
+        cost=force.cost,
+    )
+
+
+def _still_sent(chat: Chat) -> int:
+    """How many archived messages are pinned, and so go with every request."""
+    return chat.messages.on_path().up_to_boundary(chat.compacted_through).filter(pinned=True).count()
+
+
+@lru_cache(maxsize=256)
+def values_in(summary: str) -> tuple[str, ...]:
+    """The exact values that a record says, each once, in its order."""
+    record = PureMessage(id=0, position=0, role="assistant", content=summary)
+    return tuple(value.text for value in find_values((record,)))
+
+
+def notable_compaction(chat: Chat) -> Compaction | None:
+    """The running compaction, or the last one if it didn't apply and nothing was said since (rules K2, K3)."""
+    last = chat.compactions.order_by("-pk").first()
+    quiet = {Compaction.Status.APPLIED, Compaction.Status.UNDONE}
+    if last is None or last.status in quiet:
+        return None
+    if last.status == Compaction.Status.RUNNING or last.ended_at is None:
+        return last
+    said_since = chat.messages.filter(role=Message.Role.USER, created_at__gt=last.ended_at).exists()
+    return None if said_since else last
+
+
+def is_resting(chat: Chat, model: LanguageModel | None) -> bool:
+    """Whether folding by itself rests (rule D4): three failures of this very model."""
+    memory = Memory(**chat.compaction_memory)
+    return memory.is_resting and memory.model == (model.name if model else "")
+
+
+def view_meter(meter: Meter) -> MeterView:
+    def share(tokens: int) -> int:
+        return min(100, round(100 * tokens / meter.window)) if meter.window else 0
+
+    return MeterView(
+        used=meter.used,
+        trigger=meter.trigger,
+        window=meter.window,
+        source="measured" if meter.measured else "estimated",
+        percent=share(meter.used) if meter.window else None,
+        trigger_percent=share(meter.trigger) if meter.window and meter.trigger else None,
+        summary_percent_of_window=share(meter.summary),
+        state="over" if meter.over_trigger else "near" if meter.near_trigger else "calm",
+        has_moved=meter.headroom_moved,
+        system=meter.system,
+        summary=meter.summary,
+        pinned=meter.pinned,
+        live=meter.live,
+        pending=meter.pending,
+        note=meter.distrusted,
+    )

@@ -1,0 +1,151 @@
+"""A chat's page, whole or what changed since a revision: the one way for page, command, socket and poll."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.template.loader import render_to_string
+
+from chatapp.history import loading
+from chatapp.models import Chat, LanguageModel, Run, SiteSettings
+from chatapp.models.messages import MessageQuerySet
+from chatapp.presenting.fold import is_resting, notable_compaction, view_divider, view_meter
+from chatapp.presenting.messages import view_messages
+from chatapp.presenting.sidebar import read_sidebar
+from chatapp.presenting.values import ChatPage, MessageView, OlderPage
+
+MESSAGES_ON_A_PAGE = 40
+
+
+def revision_in(text: str) -> int:
+    """The revision that a page says it has seen; 0, and so everything, where it says nonsense."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+
+
+def may_see(user: AbstractBaseUser, chat_id: UUID) -> bool:
+    return Chat.objects.for_user(user).filter(pk=chat_id).exists()
+
+
+def live_run_of(chat_id: UUID) -> Run | None:
+    return Run.objects.live().filter(chat_id=chat_id).first()
+
+
+def read_page(chat_id: UUID) -> ChatPage:
+    """One chat as its page shows it: the newest forty live messages, whatever the length of its history."""
+    page = _page_of(Chat.objects.select_related("compacted_through").get(pk=chat_id))
+    _show_newest(page)
+    page.divider = view_divider(page.chat)
+    page.models = list(LanguageModel.objects.usable())
+    return page
+
+
+def _page_of(chat: Chat) -> ChatPage:
+    """What can change with every revision; messages, divider and models are still to come."""
+    site = SiteSettings.get_solo()
+    model = loading.model_of(chat, site)
+    return ChatPage(
+        chat=chat,
+        seen=chat.revision,
+        messages=[],
+        divider=None,
+        compaction=notable_compaction(chat),
+        meter=view_meter(loading.load_meter(chat, site, model)),
+        models=[],
+        current_model=model,
+        earlier_before=None,
+        run_live=Run.objects.live().filter(chat=chat).exists(),
+        is_resting=is_resting(chat, model),
+    )
+
+
+def _show_newest(page: ChatPage) -> None:
+    live = page.chat.messages.on_path().after_boundary(page.chat.compacted_through)
+    rows = list(live.reverse()[: MESSAGES_ON_A_PAGE + 1])[::-1]
+    shown = rows[-MESSAGES_ON_A_PAGE:]
+    page.messages = view_messages(page.chat, shown, last_id=shown[-1].pk if shown else None)
+    page.earlier_before = shown[0].position if len(rows) > MESSAGES_ON_A_PAGE else None
+
+
+def _show_changed(page: ChatPage, seen: int) -> None:
+    """Only the live messages that changed since; the last of the chat is known by its position."""
+    live = page.chat.messages.on_path().after_boundary(page.chat.compacted_through)
+    rows = list(live.filter(revision__gt=seen).reverse()[:MESSAGES_ON_A_PAGE])[::-1]
+    last = live.values_list("pk", flat=True).last()
+    new = {row.pk for row in rows if row.shown_revision > seen}
+    views = view_messages(page.chat, rows, last_id=last)
+    page.messages = [replace(view, is_new=view.id in new) for view in views]
+
+
+def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int, str]:
+    """The chat's revision now, and the fragments that bring a page that has seen `seen` up to it.
+
+    The one way a page is changed, whether the answer to a command, a push over the socket or a poll.
+    Raises Chat.DoesNotExist for a stranger.
+    """
+    chat = Chat.objects.for_user(user).select_related("compacted_through").get(pk=chat_id)
+    if seen >= chat.revision:
+        return chat.revision, ""
+    page = _page_of(chat)
+    fold_changed = chat.fold_revision > seen
+    whole = fold_changed or chat.path_revision > seen or not seen
+    if whole:
+        _show_newest(page)
+    else:
+        _show_changed(page, seen)
+    if fold_changed:
+        page.divider = view_divider(chat)
+    context = page.context() | {"since": seen, "revision": chat.revision, "user": user}
+    context["changed_archived"] = [] if whole else _changed_archived(chat, seen)
+    context |= {"whole": whole, "fold_changed": fold_changed}
+    context["sidebar"] = read_sidebar(user) if chat.listed_revision > seen else None
+    return chat.revision, render_to_string("chat/changes.html", context)
+
+
+def _changed_archived(chat: Chat, seen: int) -> list[MessageView]:
+    """A pin is all that changes behind the divider; a page may have opened it."""
+    if not chat.is_compacted:
+        return []
+    rows = chat.messages.on_path().up_to_boundary(chat.compacted_through).filter(revision__gt=seen)
+    return view_messages(chat, list(rows[:MESSAGES_ON_A_PAGE]))
+
+
+def read_archived(chat: Chat, *, before: int | None) -> OlderPage:
+    """What lies behind the divider, the newest page first."""
+    return _older(chat, chat.messages.on_path().up_to_boundary(chat.compacted_through), before)
+
+
+def read_earlier(chat: Chat, *, before: int | None) -> OlderPage:
+    """Live messages that weren't on the first paint."""
+    return _older(chat, chat.messages.on_path().after_boundary(chat.compacted_through), before)
+
+
+def _older(chat: Chat, rows: MessageQuerySet, before: int | None) -> OlderPage:
+    if before is not None:
+        rows = rows.filter(position__lt=before)
+    newest = list(rows.reverse()[: MESSAGES_ON_A_PAGE + 1])[::-1]
+    has_more = len(newest) > MESSAGES_ON_A_PAGE
+    shown = newest[-MESSAGES_ON_A_PAGE:]
+    return OlderPage(view_messages(chat, shown), shown[0].position if has_more else None)
+
+
+def empty_page() -> dict[str, Any]:
+    """The context of a page without a chat: the place where a new one begins."""
+    site = SiteSettings.get_solo()
+    model = loading.default_model(site)
+    limits = loading.limits_of(model, site)
+    return {
+        "chat": None,
+        "seen": 0,
+        "messages": [],
+        "divider": None,
+        "compaction": None,
+        "meter": view_meter(loading.measure_new_chat(site, limits)),
+        "models": list(LanguageModel.objects.usable()),
+        "current_model": model,
+        "earlier_before": None,
+        "run_live": False,
+        "is_resting": False,
+    }

@@ -1,0 +1,131 @@
+"""What a page of a chat shows, as values for the templates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from chatapp.models import Chat, Compaction, LanguageModel, Message
+from chatapp.rendering import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    id: int
+    position: int
+    role: str
+    status: str
+    html: SafeString
+    frame: Frame | None
+    reasoning_html: SafeString
+    reasoning_frame: Frame | None
+    failure: str
+    failure_detail: str
+    finish_reason: str
+    model_name: str
+    created_at: datetime
+    copy_text: str
+    can_regenerate: bool
+    can_retry: bool
+    is_pinned: bool
+    left_out_count: int
+    version: int = 1
+    versions: int = 1
+    previous_id: int | None = None
+    next_id: int | None = None
+    is_new: bool = False
+
+    @property
+    def is_streaming(self) -> bool:
+        return self.status == Message.Status.STREAMING
+
+    @property
+    def is_queued(self) -> bool:
+        return self.status == Message.Status.QUEUED
+
+
+@dataclass(frozen=True, slots=True)
+class DividerView:
+    compaction_id: int
+    count: int
+    folded_at: datetime
+    tokens_before: int
+    tokens_after: int
+    saved_percent: int
+    before_is_measured: bool
+    mode: str
+    trigger_label: str
+    seconds: float | None
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    model_name: str
+    summary_html: SafeString
+    summary_text: str
+    can_undo: bool
+    is_fresh_start: bool
+    is_edited: bool
+    values_found: int
+    values_kept: int
+    values_added: int
+    values_left_out: list[dict[str, str]]
+    values: tuple[str, ...]
+    cost: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class MeterView:
+    used: int
+    trigger: int
+    window: int
+    source: str
+    percent: int | None
+    trigger_percent: int | None
+    summary_percent_of_window: int
+    state: str
+    has_moved: bool
+    system: int
+    summary: int
+    pinned: int
+    live: int
+    pending: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarGroup:
+    label: str
+    chats: list[Chat]
+
+
+@dataclass(frozen=True, slots=True)
+class OlderPage:
+    """Up to forty older messages, in order; `before` is where the next older page ends, None at the beginning."""
+
+    messages: list[MessageView]
+    before: int | None
+
+
+@dataclass(slots=True)
+class ChatPage:
+    """Everything that chat/page.html and chat/changes.html read of one chat."""
+
+    chat: Chat
+    seen: int
+    messages: list[MessageView]
+    divider: DividerView | None
+    compaction: Compaction | None
+    meter: MeterView
+    models: list[LanguageModel]
+    current_model: LanguageModel | None
+    earlier_before: int | None
+    run_live: bool
+    is_resting: bool
+
+    def context(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self)}
