@@ -136,6 +136,10 @@ async def _send_to_group(group: str, message: dict[str, Any]) -> None:
         await get_channel_layer().group_send(group, message)
     except Exception as error:  # noqa: BLE001 (the layer is only a wake-up: whatever it fails at, the next snapshot repairs)
         log.warning("The channel layer did not take an event: %s", type(error).__name__)
+    # The Redis client may turn a cancellation into an error of its own, or lose it; the task would go on for ever.
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 async def check_layer(*, seconds: float = 2.0) -> str:
