@@ -7,6 +7,8 @@ import logging
 from contextlib import suppress
 from uuid import UUID
 
+from django.core.exceptions import ObjectDoesNotExist
+
 from chatapp import connecting, events
 from chatapp.compacting.calling import Rejected, Summariser
 from chatapp.compacting.recording import make_record
@@ -17,7 +19,7 @@ from chatapp.history import compactions, loading
 from chatapp.history.compactions import Ending
 from chatapp.history.errors import ChatBusy, Fenced
 from chatapp.llm import errors
-from chatapp.models import Chat, Compaction, LanguageModel
+from chatapp.models import Compaction, LanguageModel
 from compaction import planning
 from compaction.memory import after_failure, after_refusal, may_try
 from compaction.planning import Refusal
@@ -104,7 +106,7 @@ async def compact(compaction_id: int, chat_id: UUID) -> bool:
         ending = Ending(Compaction.Status.FAILED, error.code, error.detail)
     except Rejected as rejected:
         ending = Ending(Compaction.Status.FAILED, rejected.code)
-    except Fenced:
+    except (Fenced, ObjectDoesNotExist):
         ending = Ending(Compaction.Status.CANCELLED, "path_changed")
     except asyncio.CancelledError:
         ending = Ending(Compaction.Status.CANCELLED)
@@ -122,8 +124,9 @@ async def compact(compaction_id: int, chat_id: UUID) -> bool:
 
 async def _end(compaction_id: int, chat_id: UUID, ending: Ending) -> None:
     """A no-op on the row where it was applied."""
-    if await in_database(compactions.end_compaction, compaction_id=compaction_id, ending=ending):
-        await _remember(chat_id, ending)
+    with suppress(ObjectDoesNotExist):  # the chat was deleted meanwhile
+        if await in_database(compactions.end_compaction, compaction_id=compaction_id, ending=ending):
+            await _remember(chat_id, ending)
     await events.publish(chat_id, events.Changed())
 
 
@@ -182,14 +185,13 @@ async def _remember(chat_id: UUID, ending: Ending) -> None:
     """A refusal or a failure holds up the next automatic compaction, and a restart remembers it (rules D3, D4)."""
     if ending.status not in {Compaction.Status.REFUSED, Compaction.Status.FAILED}:
         return
-    with suppress(Chat.DoesNotExist):
-        situation = await in_database(loading.load_situation, chat_id)
-        memory = (
-            after_refusal(situation.memory, situation.meter(), situation.transcript)
-            if ending.status == Compaction.Status.REFUSED
-            else after_failure(situation.memory, situation.transcript)
-        )
-        await in_database(compactions.remember, chat_id=chat_id, memory=memory)
+    situation = await in_database(loading.load_situation, chat_id)
+    memory = (
+        after_refusal(situation.memory, situation.meter(), situation.transcript)
+        if ending.status == Compaction.Status.REFUSED
+        else after_failure(situation.memory, situation.transcript)
+    )
+    await in_database(compactions.remember, chat_id=chat_id, memory=memory)
 
 
 def _summariser_of(situation: loading.Situation) -> LanguageModel | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError
 
 from chatapp import compacting, connecting, events
@@ -18,7 +19,7 @@ from chatapp.database import in_database
 from chatapp.history import ledger, loading, turns
 from chatapp.history.errors import Fenced
 from chatapp.llm import errors, stream_chat
-from chatapp.models import Chat, Compaction, LanguageModel, Message, UsageRecord
+from chatapp.models import Compaction, LanguageModel, Message, UsageRecord
 from chatapp.runs import titles
 from chatapp.runs.live import LiveRun
 from chatapp.runs.preparing import Prepared, prepare, prepared_of
@@ -33,6 +34,8 @@ log = logging.getLogger("foldline.runs")
 SECONDS_BETWEEN_FRAMES = 0.1
 SECONDS_BETWEEN_SAVES = 1.0
 SHRINKINGS = 2  # rule B7
+# The run was taken over, or its chat was deleted meanwhile: there is nothing left to write to.
+GIVEN_UP = (Fenced, ObjectDoesNotExist)
 
 
 @dataclass(slots=True)
@@ -55,7 +58,7 @@ async def write_reply(live: LiveRun) -> None:
             await _until_stopped(live, _write(live, outcome))
     except asyncio.CancelledError as shutdown:
         outcome.status, outcome.failure, cancelled = Message.Status.INTERRUPTED, "interrupted", shutdown
-    except Fenced:
+    except GIVEN_UP:
         return
     except errors.EndpointError as error:
         outcome.failure, outcome.failure_detail = error.code, error.detail
@@ -66,7 +69,7 @@ async def write_reply(live: LiveRun) -> None:
         outcome.status, outcome.failure = Message.Status.FAILED, "internal"
     if live.stopping.is_set() and outcome.status is Message.Status.COMPLETE and not live.gathered.finish_reason:
         outcome.status = Message.Status.STOPPED
-    with suppress(Fenced):
+    with suppress(*GIVEN_UP):
         await asyncio.shield(asyncio.ensure_future(_finish(live, outcome)))
     await events.publish(live.chat_id, events.Changed())
     if cancelled:
@@ -77,11 +80,9 @@ async def write_reply(live: LiveRun) -> None:
 
 async def _use_idle_moment(chat_id: UUID) -> None:
     """What is better done now than when the person waits: a title, and a compaction that is due."""
-    try:
+    with suppress(ObjectDoesNotExist):  # deleted meanwhile
         await titles.suggest(chat_id)
         await compacting.compact_when_idle(chat_id)
-    except Chat.DoesNotExist:  # deleted meanwhile
-        pass
 
 
 async def _until_stopped(live: LiveRun, work: Any) -> None:
@@ -222,7 +223,7 @@ async def _save(live: LiveRun) -> None:
                 content=live.text,
                 reasoning=live.reasoning,
             )
-        except Fenced:
+        except GIVEN_UP:
             stop = True
         except DatabaseError as error:  # a busy moment; the next second tries again, and the lease lasts for twelve
             log.warning("The text so far could not be stored: %s", error)
