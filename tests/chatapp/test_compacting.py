@@ -9,52 +9,12 @@ from django.utils import timezone
 from chatapp import events
 from chatapp.database import in_database
 from chatapp.history import compactions, loading
-from chatapp.models import Chat, Compaction, Endpoint, LanguageModel, SiteSettings, UsageRecord
+from chatapp.models import Compaction, Endpoint, LanguageModel, SiteSettings, UsageRecord
 from chatapp.runs import reaper
-from tests.factories import add_messages, make_chat
+from tests.factories import add_messages
+from tests.folding import SUMMARY, TOO_LONG, WORDS, is_summary_request, long_chat, press, summarising, summary_calls
 from tests.scripted import Signal, cut, done, finish, head, hold, json_error, reply, text
 from tests.visiting import Visitor, articles, compactions_of, last_message, refreshed, settled
-
-SUMMARY = "The person asked about bread, and learned that the dough wants a warmer place and more time in winter."
-WORDS = "Bread wants time, warmth and patience, and then some more of each. " * 12
-
-
-def is_summary_request(payload: dict) -> bool:
-    return "max_tokens" in payload
-
-
-def summarising(summary: object = SUMMARY, answer: str = "An answer."):
-    """An endpoint that writes `summary` (a text or a script) when asked for one, and answers otherwise."""
-
-    def script(payload: dict) -> list:
-        if not is_summary_request(payload):
-            return reply(answer, usage=None)
-        return reply(summary) if isinstance(summary, str) else summary
-
-    return script
-
-
-async def long_chat(visitor: Visitor, *, turns: int = 6, window: int = 0, **facts: object) -> Chat:
-    """A chat of `turns` long turns, about 170 tokens a message; its title is settled."""
-
-    def make() -> Chat:
-        LanguageModel.objects.update(window_reported=window)
-        chat = make_chat(visitor.user, model=LanguageModel.objects.get(), titled_by_hand=True, **facts)
-        add_messages(chat, *[f"{number}: {WORDS}" for number in range(2 * turns)])
-        return chat
-
-    return await in_database(make)
-
-
-async def press(visitor: Visitor, chat: Chat) -> Compaction:
-    response = await visitor.post(f"/chats/{chat.pk}/compact/")
-    assert response.status_code == 200
-    await settled(chat)
-    return (await compactions_of(chat))[-1]
-
-
-def summary_calls(visitor: Visitor) -> list[dict]:
-    return [payload for payload in visitor.endpoint.payloads if is_summary_request(payload)]
 
 
 async def test_b6_button_folds_and_the_next_request_holds_record_and_tail(alice: Visitor) -> None:
@@ -143,12 +103,6 @@ async def test_codex_31834_a_send_after_the_button_compacts_no_second_time(alice
     await alice.say(chat, "Go on")
 
     assert [c.trigger for c in await compactions_of(chat)] == ["button"]
-
-
-TOO_LONG = json_error(
-    400,
-    {"error": {"message": "maximum context length is 2600 tokens", "code": "context_length_exceeded", "type": "x"}},
-)
 
 
 async def test_b3_overflow_compacts_once_and_tries_once_more(alice: Visitor) -> None:

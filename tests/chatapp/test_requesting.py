@@ -8,7 +8,7 @@ from typing import Any
 from chatapp import requesting
 from chatapp.database import in_database
 from chatapp.models import Chat
-from tests.chatapp.wishing import long_chat, message_at, pin, press, sent, summarising
+from tests.folding import long_chat, message_at, pin, press, sent, summarising
 from tests.visiting import Visitor
 
 

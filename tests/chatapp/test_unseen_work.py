@@ -6,7 +6,7 @@ from chatapp.database import in_database
 from chatapp.history import compactions, loading
 from chatapp.models import Endpoint, LanguageModel, SiteSettings
 from chatapp.runs import host
-from tests.chatapp.test_compacting import (
+from tests.folding import (
     SUMMARY,
     TOO_LONG,
     WORDS,

@@ -2,7 +2,8 @@
 
 from chatapp.database import in_database
 from chatapp.models import Chat, Compaction, LanguageModel
-from tests.chatapp.wishing import (
+from tests.factories import add_messages
+from tests.folding import (
     SUMMARY,
     WORDS,
     long_chat,
@@ -13,7 +14,6 @@ from tests.chatapp.wishing import (
     summarising,
     summary_calls,
 )
-from tests.factories import add_messages
 from tests.visiting import Visitor, articles, compactions_of, refreshed
 
 TOO_SHORT = "Bread."

@@ -1,4 +1,4 @@
-"""What the tests of a person's wishes share: a long chat, a summariser, and the requests that came in."""
+"""What tests of compaction share: a long chat, a summariser, and the requests that came in."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from typing import Any
 from chatapp.database import in_database
 from chatapp.models import Chat, Compaction, LanguageModel, Message
 from tests.factories import add_messages, make_chat
-from tests.scripted import Answer, reply
+from tests.scripted import Answer, json_error, reply
 from tests.visiting import Visitor, compactions_of, settled
 
 SUMMARY = "The person asked about bread, and learned that the dough wants a warmer place and more time in winter."
 WORDS = "Bread wants time, warmth and patience, and then some more of each. " * 12
+
+TOO_LONG = json_error(
+    400,
+    {"error": {"message": "maximum context length is 2600 tokens", "code": "context_length_exceeded", "type": "x"}},
+)
 
 
 def is_summary_request(payload: dict[str, Any]) -> bool:
