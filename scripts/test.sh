@@ -14,12 +14,17 @@ else
     marks=""
 fi
 
-scripts/lint.sh || status=1
-
-echo "== tests of pages, posts and sockets on PostgreSQL and Valkey"
-# The server is thrown away with its database: nothing is to be dropped while a thread still holds a connection.
+# Both at once, one core each. The servers are thrown away with their database: nothing is to be dropped while a thread
+# still holds a connection.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 python -m tests.with_servers pytest --quiet --reuse-db -m "not browser and not engine and not server" \
-    tests/chatapp tests/accounts tests/admin || status=1
+    tests/chatapp tests/accounts tests/admin >"$log" 2>&1 &
+servers=$!
+scripts/lint.sh || status=1
+wait "$servers" || status=1
+echo "== tests of pages, posts and sockets on PostgreSQL and Valkey"
+cat "$log"
 
 echo "== all tests on SQLite and the in-memory layer"
 pytest -m "$marks" "$@" || status=1

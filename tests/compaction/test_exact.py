@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from compaction.request import assemble
 from compaction.tokens import estimate_text
 from compaction.transcript import Message
 from tests.compaction.talk import chat, numbered, reply, result, turns, user
+from tests.timing import processor_seconds
 
 
 def values_of(*messages: Message) -> tuple[Value, ...]:
@@ -361,6 +360,4 @@ def test_h1_hostile_repetition_takes_linear_time(unit: str) -> None:
 
 
 def _seconds(text: str) -> float:
-    began = time.process_time()
-    values_of(user(text))
-    return time.process_time() - began
+    return processor_seconds(lambda: values_of(user(text)))

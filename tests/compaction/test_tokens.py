@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -58,9 +57,7 @@ def test_a4_a_request_is_the_sum_of_its_messages() -> None:
 
 @pytest.mark.parametrize("text", ["word and word " * 75_000, "漢字" * 500_000, "aB3+" * 250_000, "\n" * 10**6])
 def test_a4_a_megabyte_is_estimated_in_well_under_100_ms(text: str) -> None:
-    began = time.process_time()
-    estimate_text(text)
-    assert time.process_time() - began < 0.1
+    assert processor_seconds(lambda: estimate_text(text)) < 0.1
 
 
 def test_a4_the_slices_of_a_long_text_come_near_the_whole() -> None:

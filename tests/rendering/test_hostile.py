@@ -1,13 +1,12 @@
 """Texts that were made to run something, to reach outside, or to take for ever."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chatapp.rendering import render, render_plain, split
 from tests.rendering.reading import elements
+from tests.timing import processor_seconds
 
 ATTACKS = [
     "<script>alert(1)</script>",
@@ -41,12 +40,6 @@ ALLOWED_TAGS = {"a", "br", "button", "div", "hr", "li", "p", "span", "table", "t
     *("blockquote", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "ol", "pre", "s", "strong", "ul")
 }
 ALLOWED_ATTRIBUTES = {"href", "title", "rel", "target", "class", "dir", "start", "tabindex", "type", "data-copy-code"}
-
-
-def seconds(work) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started
 
 
 def assert_harmless(markup: str) -> None:
@@ -111,10 +104,10 @@ def test_unprintable_text_is_rendered(text):
 )
 def test_hostile_text_takes_well_under_a_second(text):
     # Compared with counting, as machines differ and are busy; without a cap 200 kB of "![" takes 150 times as long.
-    most = 40 * seconds(lambda: sum(number * number for number in range(1_000_000)))
+    most = 40 * processor_seconds(lambda: sum(number * number for number in range(1_000_000)))
 
-    assert seconds(lambda: render(text)) < most
-    assert seconds(lambda: split(text)) < most
+    assert processor_seconds(lambda: render(text)) < most
+    assert processor_seconds(lambda: split(text)) < most
 
 
 def test_text_deeper_than_the_parser_goes_is_still_shown():

@@ -1,13 +1,12 @@
 """A text while it is being written: what is finished stays, and nothing odd is seen in between."""
 
-import time
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatapp.rendering import StreamedText, render, split
 from tests.rendering.reading import roots, visible
+from tests.timing import processor_seconds
 
 PIECES = r"a/b *c*/#/# h/-/- i/  - j/    k/1. n/> q/>/---/===/```/```py/~~~/  ```/`/|a|b|/|-|-|///![/[x]: u/[x]/**/  l"
 LINES = st.sampled_from([*PIECES.split("/"), "\ttab", "a\r", "\x00", "x" * 50])
@@ -106,9 +105,7 @@ def test_cost_of_a_character_does_not_grow_with_an_unfinished_block(line):
     opening = "```\n" if line == "code\n" else "|a|b|\n|-|-|\n" if line.startswith("|") else ""
 
     def seconds(length):
-        started = time.process_time()
-        stream(opening + (line * length)[:length], piece=20)
-        return time.process_time() - started
+        return processor_seconds(lambda: stream(opening + (line * length)[:length], piece=20))
 
     # Eight times the text may take eight times as long, not sixty-four; the rest is left for noise.
     assert seconds(16_000) < 8 * 3 * seconds(2_000)
