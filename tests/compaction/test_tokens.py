@@ -8,6 +8,7 @@ import pytest
 from compaction.request import RequestMessage
 from compaction.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, estimate_message, estimate_request, estimate_text
 from compaction.transcript import Message, ToolCall
+from tests.timing import processor_seconds
 
 # True counts of cl100k_base and o200k_base (bpe-openai 0.1.4) and of SmolLM2-135M-Instruct (llama.cpp's /tokenize).
 COUNTS = json.loads((Path(__file__).parent.parent / "fixtures" / "token_counts.json").read_text())
