@@ -87,7 +87,7 @@ class LiveServer:
                 time.sleep(0.05)
         raise RuntimeError(f"The server was not ready in {seconds} s:\n{self.output}")
 
-    def stop(self, *, by: signal.Signals = signal.SIGTERM, seconds: float = 15) -> int:
+    def stop(self, *, by: signal.Signals = signal.SIGTERM, seconds: float = 30) -> int:
         """Ends it (`by=signal.SIGKILL` for a sudden death); returns its exit code."""
         assert self.process is not None
         if self.process.poll() is None:
