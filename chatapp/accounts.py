@@ -90,7 +90,7 @@ def setup_link_token() -> str | None:
 def redeem(token: str, *, username: str, email: str, password: str) -> User:
     """Makes the first account, an administrator. Of two people at once one gets it, the other SetUpClosed."""
     with transaction.atomic():
-        _hold_the_door()
+        SiteSettings.lock()
         if not opens_setup(token):
             raise SetUpClosed
         return User.objects.create_superuser(username, email, password)
@@ -116,7 +116,7 @@ def make_unattended_superuser(environ: Mapping[str, str]) -> User | None:
         raise BadUnattendedAccount("DJANGO_SUPERUSER_PASSWORD is set, but no DJANGO_SUPERUSER_USERNAME to go with it.")
     username = username or email.partition("@")[0]
     with transaction.atomic():
-        _hold_the_door()
+        SiteSettings.lock()
         if User.objects.filter(username__iexact=username).exists():
             return None
         _check_unattended(username, email, password)
@@ -151,12 +151,3 @@ def _check_unattended(username: str, email: str, password: str) -> None:
 
 def _derived_token() -> str:
     return salted_hmac("foldline set-up link", "first account", algorithm="sha256").hexdigest()[:40]
-
-
-def _hold_the_door() -> None:
-    """Lets one transaction at a time go on to make a first account.
-
-    PostgreSQL waits for the locked row; SQLite's transactions are IMMEDIATE, so the second has not begun yet.
-    """
-    SiteSettings.get_solo()
-    SiteSettings.objects.select_for_update().get(pk=SiteSettings.singleton_instance_id)

@@ -55,7 +55,7 @@ def sync_from_environment() -> Endpoint | None:
     wanted = wanted_endpoint()
     if wanted is None:
         return None
-    one_at_a_time()
+    SiteSettings.lock()  # processes that start together take turns: one makes the row, the others find it
     has_changed = (
         Endpoint.objects.filter(kind__in=NAMES, enabled=True).exclude(kind=wanted.kind).update(enabled=False) > 0
     )
@@ -71,12 +71,6 @@ def sync_from_environment() -> Endpoint | None:
     if wanted.model:
         _name_model(endpoint, wanted)
     return endpoint
-
-
-def one_at_a_time() -> None:
-    """Processes that start together take turns: one makes the row, the others find it."""
-    SiteSettings.get_solo()
-    SiteSettings.objects.select_for_update().get(pk=SiteSettings.singleton_instance_id)
 
 
 async def look_into_when_up(endpoint: Endpoint) -> None:

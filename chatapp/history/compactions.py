@@ -52,7 +52,6 @@ def begin_compaction(
     number_change(chat)
     return Compaction.objects.create(
         chat=chat,
-        previous=compaction_in_force(chat),
         by_id=user_id,
         trigger=trigger,
         instructions=storable(instructions),

@@ -139,7 +139,10 @@ def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, p
     limits = limits_of(model, site, chat)
     live = chat.messages.on_path().after_boundary(chat.compacted_through)
     measured = live.filter(
-        prompt_tokens__gt=0, model_name=model.name if model else "", request_through_id=chat.compacted_through_id
+        prompt_tokens__gt=0,
+        usage_outdated=False,
+        model_name=model.name if model else "",
+        request_through_id=chat.compacted_through_id,
     ).last()
     if measured:
         newer = _transcript(chat, model, live.filter(position__gte=measured.position))
@@ -195,7 +198,9 @@ def pure_message(row: Message, boundary: Message | None) -> PureMessage:
         estimated_prompt=row.estimated_prompt_tokens or 0,
         is_pinned=row.pinned,
         # Nor does usage of a request that left something out tell the size of one that doesn't.
-        made_after_boundary=not row.left_out and row.request_through_id == (boundary.pk if boundary else None),
+        made_after_boundary=not row.left_out
+        and not row.usage_outdated
+        and row.request_through_id == (boundary.pk if boundary else None),
     )
 
 

@@ -8,7 +8,6 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from chatapp.history.boundary import compaction_in_force
 from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.errors import NotPossible
 from chatapp.history.loading import load_situation, pure_message
@@ -56,7 +55,6 @@ def start_fresh(*, chat_id: UUID, message_id: int, user_id: int) -> Compaction:
     now = timezone.now()
     compaction = Compaction.objects.create(
         chat=chat,
-        previous=compaction_in_force(chat),
         by_id=user_id,
         trigger=Compaction.Trigger.FRESH,
         mode=Compaction.Mode.FRESH,

@@ -21,7 +21,10 @@ class Compaction(models.Model):
         OVERFLOW = "overflow", "the endpoint said too long"
         BUTTON = "button", "Compact now"
         IDLE = "idle", "after a reply"
+        FULL = "full", "the window was full while writing"
+        MODEL = "model", "before a change of model"
         FRESH = "fresh", "Start fresh here"
+        REBUILD = "rebuild", "a folded message was deleted"
 
     class Mode(models.TextChoices):
         TRANSCRIPT = "transcript", "from a quoted transcript"
@@ -37,7 +40,6 @@ class Compaction(models.Model):
         UNDONE = "undone"
 
     chat = models.ForeignKey("Chat", on_delete=models.CASCADE, related_name="compactions")
-    previous = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     trigger = models.CharField(max_length=12, choices=Trigger.choices)
     mode = models.CharField(max_length=12, choices=Mode.choices, default=Mode.TRANSCRIPT)
@@ -58,6 +60,8 @@ class Compaction(models.Model):
     model_summary = models.TextField(blank=True)
     instructions = models.TextField(blank=True)
     up_to = models.PositiveBigIntegerField(null=True, blank=True)
+    # The model that the chat changes to in the transaction that applies this (rule B8).
+    to_model = models.ForeignKey("LanguageModel", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
 
     # Exact values in what was archived: found, kept by the summary, added under it, left out beyond the cap (rules H).
     values_found = models.PositiveIntegerField(default=0)

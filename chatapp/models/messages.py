@@ -46,6 +46,9 @@ class Message(models.Model):
     tool_call_id = models.CharField(max_length=100, blank=True)
     # Stays verbatim in every request, also once it is archived (rule C6).
     pinned = models.BooleanField(default=False)
+    # Deleted by the person: no request holds it any more, the page shows its place with Undo, and after a while its
+    # text is erased for good (rule J2).
+    deleted_at = models.DateTimeField(null=True, blank=True)
 
     # A client-made key: the same send twice is one message.
     idempotency_key = models.CharField(max_length=64, blank=True)
@@ -65,6 +68,8 @@ class Message(models.Model):
     # The boundary that call's request was built with (a message id, null for none): usage of a request that still
     # held messages archived since says nothing of the chat's size now (rule A2).
     request_through_id = models.PositiveBigIntegerField(null=True, blank=True)
+    # What that call's request held was changed or deleted since, so its usage says nothing of the chat's size now.
+    usage_outdated = models.BooleanField(default=False)
     model_name = models.CharField(max_length=200, blank=True)
     # Parameters that were sent with it, so that the request can be rebuilt byte for byte (rule G3).
     request_extras = models.JSONField(default=dict, blank=True)

@@ -105,3 +105,12 @@ class SiteSettings(SingletonModel):
 
     def __str__(self) -> str:
         return "Settings"
+
+    @classmethod
+    def lock(cls) -> None:
+        """Let one transaction at a time go on: what must happen once an installation waits here for its turn.
+
+        PostgreSQL waits for the locked row; SQLite's transactions are IMMEDIATE, so the second has not begun yet.
+        """
+        cls.get_solo()
+        cls.objects.select_for_update().get(pk=cls.singleton_instance_id)

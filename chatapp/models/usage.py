@@ -10,6 +10,7 @@ class UsageRecord(models.Model):
         REPLY = "reply"
         COMPACTION = "compaction"
         TITLE = "title"
+        WARMING = "warming"
 
     chat = models.ForeignKey("Chat", null=True, blank=True, on_delete=models.SET_NULL, related_name="usage_records")
     kind = models.CharField(max_length=12, choices=Kind.choices)
