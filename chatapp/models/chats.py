@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils import timezone
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -64,8 +65,11 @@ class Chat(models.Model):
     fold_revision = models.PositiveBigIntegerField(default=0)
     listed_revision = models.PositiveBigIntegerField(default=0)
 
-    created_at = models.DateTimeField(auto_now_add=True)
-    touched_at = models.DateTimeField(auto_now_add=True)
+    # What the chat was in the file that it was imported from, as a hash: the same file twice is one chat.
+    import_key = models.CharField(max_length=64, blank=True)
+
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    touched_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = ChatQuerySet.as_manager()
 
@@ -77,7 +81,10 @@ class Chat(models.Model):
                 condition=Q(summary="", compacted_through__isnull=True, compacted_at__isnull=True)
                 | Q(compacted_through__isnull=False, compacted_at__isnull=False),
                 violation_error_message="A summary needs its boundary, and a boundary its time.",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["owner", "import_key"], condition=~Q(import_key=""), name="chat_imported_once"
+            ),
         ]
 
     def __str__(self) -> str:

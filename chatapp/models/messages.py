@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
@@ -80,7 +81,7 @@ class Message(models.Model):
     # The chat's revision at which this message appeared on the path, and at which it last changed.
     shown_revision = models.PositiveBigIntegerField(default=0)
     revision = models.PositiveBigIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = MessageQuerySet.as_manager()
 
