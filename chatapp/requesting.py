@@ -3,40 +3,81 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.utils.safestring import SafeString
 
 from chatapp.history import loading
 from chatapp.history.boundary import compaction_in_force
-from chatapp.models import Chat, Compaction
+from chatapp.history.loading import PENDING_ID, Situation
+from chatapp.llm.options import make_body
+from chatapp.models import Chat, Compaction, Message, Run
 from chatapp.presenting import MeterView, view_meter
+from chatapp.presenting.fold import may_fold_next, values_in
 from chatapp.rendering import render
-from compaction.budget import measure
-from compaction.request import as_payload, assemble, record_text
+from compaction.budget import recorded_reply
+from compaction.exact import split_blocks
+from compaction.request import Piece, RequestMessage, as_payload, assemble
 from compaction.tokens import estimate_message, estimate_text
+from compaction.transcript import Message as PureMessage
+
+MOST_LISTED = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of the request. Kinds: system, record, pinned, live. `tokens` are estimated."""
+    """One part of the request; the texts of all parts of a message, joined, are what is sent.
+
+    Kinds: system, record, values, pinned, live, pending, and mark for words of Foldline's own. `tokens` are as the
+    model counted them where `is_measured`. `values`: how many exact values it holds. `calls`: tools called beside it.
+    """
 
     kind: str
     role: str
     text: str
     tokens: int
+    is_measured: bool = False
+    values: int = 0
+    calls: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedView:
+    """What isn't sent because it was folded, and why. `percent` of the window at that time; 0 where it isn't known."""
+
+    count: int
+    pinned_count: int
+    compaction: Compaction
+    at: datetime | None
+    percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A live message that isn't sent, or not whole. How: dropped, shortened, or forced (out of the last request)."""
+
+    how: str
+    position: int
+    role: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class RequestView:
-    """`archived_count`: those that aren't sent; pinned ones are."""
+    """`left_out` lists the newest fifty of `left_out_count`. `folds_first`: the next message folds earlier turns."""
 
     parts: list[Part]
     meter: MeterView
     model_name: str
-    archived_count: int
+    archived: ArchivedView | None
+    left_out: list[LeftOut]
     left_out_count: int
+    has_pending: bool
+    folds_first: bool
+    run_live: bool
     raw_json: str
 
 
@@ -47,35 +88,28 @@ class CompactionView:
     is_in_force: bool
 
 
-def read_request(chat_id: UUID) -> RequestView:
-    """What would be sent if a message were written now."""
-    situation = loading.load_situation(chat_id)
+def read_request(chat_id: UUID, *, pending_text: str = "") -> RequestView:
+    """What would be sent if a message were written now, or with `pending_text` if that were sent."""
+    now = loading.load_situation(chat_id)
+    typed = pending_text if pending_text.strip() else ""
+    situation = now.with_pending(typed)
     sent = situation.to_send()
-    transcript = sent.transcript
-    request = assemble(transcript, no_system_role=situation.no_system_role)
-    pinned = {message.content for message in transcript.pinned}
-    parts: list[Part] = []
-    for message in request:
-        if message.role == "system":
-            record = record_text(transcript.summary)
-            if transcript.system_prompt:
-                parts.append(_part("system", transcript.system_prompt))
-            if record:
-                parts.append(_part("record", record))
-            continue
-        kind = "pinned" if message.content in pinned else "live"
-        parts.append(Part(kind, message.role, message.content, round(estimate_message(message))))
-    meter = situation.meter()
-    if sent.dropped:  # what is left out isn't part of what is sent
-        meter = measure(transcript, situation.limits, no_system_role=situation.no_system_role)
-    payload = {"model": transcript.model, "messages": as_payload(request), **situation.chat.parameters}
+    request = assemble(sent.transcript, no_system_role=situation.no_system_role)
+    meter = now.meter(pending_text=typed)
+    left_out = [*_left_out(situation, sent.dropped, "dropped"), *_left_out(situation, sent.shortened, "shortened")]
+    known = {*sent.dropped, *sent.shortened}
+    left_out += _left_out(situation, [each for each in _forced_out(situation.chat) if each not in known], "forced")
     return RequestView(
-        parts=parts,
+        parts=list(_parts(request, situation)),
         meter=view_meter(meter),
-        model_name=transcript.model,
-        archived_count=transcript.archived_count - len(transcript.pinned),
-        left_out_count=len(sent.dropped),
-        raw_json=json.dumps(payload, ensure_ascii=False, indent=2),
+        model_name=situation.transcript.model,
+        archived=_archived(situation),
+        left_out=left_out[:MOST_LISTED],
+        left_out_count=len(left_out),
+        has_pending=bool(typed),
+        folds_first=may_fold_next(situation.chat, meter, situation.model),
+        run_live=Run.objects.live().filter(chat_id=chat_id).exists(),
+        raw_json=_body(situation, request),
     )
 
 
@@ -88,5 +122,73 @@ def read_compactions(chat: Chat) -> list[CompactionView]:
     ]
 
 
-def _part(kind: str, text: str) -> Part:
-    return Part(kind, "system", text, estimate_text(text))
+def _body(situation: Situation, request: tuple[RequestMessage, ...]) -> str:
+    """The body as the client makes it, options that the endpoint was seen to refuse included."""
+    params = situation.chat.parameters
+    body = make_body(
+        situation.transcript.model,
+        as_payload(request),
+        params=params,
+        max_tokens=None,
+        temperature=None,
+        refused=(),
+    )
+    return json.dumps({**body, "stream": True}, ensure_ascii=False, indent=2)
+
+
+def _parts(request: tuple[RequestMessage, ...], situation: Situation) -> Iterator[Part]:
+    said = {each.id: each for each in (*situation.transcript.pinned, *situation.transcript.messages)}
+    for message in request:
+        # What a message itself takes, its calls of tools included, is told with the first of its parts.
+        beside = estimate_message(message) - estimate_text(message.content)
+        calls = ", ".join(f"{call.name}({call.arguments})" for call in message.tool_calls)
+        for piece in message.pieces or (Piece("live", ""),):
+            row = said.get(piece.message_id) if piece.kind in {"live", "pinned"} else None
+            for text, has_values in split_blocks(piece.text) if piece.kind == "record" else ((piece.text, False),):
+                estimated = round((beside + estimate_text(text)) * situation.limits.ratio)
+                recorded = _recorded(row, text, situation)
+                yield Part(
+                    kind="values" if has_values else "pending" if row and row.id == PENDING_ID else piece.kind,
+                    role=message.role,
+                    text=text,
+                    calls=calls,
+                    tokens=recorded or estimated,
+                    is_measured=bool(recorded),
+                    values=len(values_in(text)) if has_values else 0,
+                )
+                beside, calls = 0, ""
+
+
+def _recorded(row: PureMessage | None, text: str, situation: Situation) -> int | None:
+    """Of a reply that is sent whole."""
+    is_whole = row is not None and text.removesuffix("\n\n") == row.content
+    return recorded_reply(row, situation.transcript.model) if row and is_whole else None
+
+
+def _archived(situation: Situation) -> ArchivedView | None:
+    chat, transcript = situation.chat, situation.transcript
+    force = compaction_in_force(chat) if chat.is_compacted else None
+    if force is None:
+        return None
+    is_same_model = bool(situation.limits.window) and force.measured_model == transcript.model
+    return ArchivedView(
+        count=transcript.archived_count,
+        pinned_count=len(transcript.pinned),
+        compaction=force,
+        at=chat.compacted_at,
+        percent=round(100 * force.tokens_before / situation.limits.window) if is_same_model else 0,
+    )
+
+
+def _left_out(situation: Situation, ids: Iterable[int], how: str) -> list[LeftOut]:
+    """Newest first. Of what has been archived since nothing is told here: it is behind the divider."""
+    live = {message.id: message for message in situation.transcript.messages}
+    found = [live[each] for each in ids if each in live]
+    found.sort(key=lambda message: -message.position)
+    return [LeftOut(how, message.position, message.role, message.content) for message in found]
+
+
+def _forced_out(chat: Chat) -> list[int]:
+    """What the last request had to do without, after the endpoint had refused it as too long (rule B7)."""
+    last = chat.messages.on_path().filter(role=Message.Role.ASSISTANT).last()
+    return list(last.left_out) if last else []

@@ -95,6 +95,14 @@ def recorded_size(reply: Message) -> int:
     return usage.prompt + (_sent_again(usage) if usage.completion else estimate_message(reply))
 
 
+def recorded_reply(reply: Message, model: str) -> int | None:
+    """Tokens of a reply as the model that wrote it counted them; None where it told none, or another counts now."""
+    usage = reply.usage
+    if reply.role != "assistant" or reply.model != model or usage is None or not usage.completion:
+        return None
+    return _sent_again(usage)
+
+
 def _sent_again(usage: Usage) -> int:
     # Some endpoints count reasoning beside completion, not inside: total, or the plain size of it, gives them away.
     is_beside = usage.reasoning > usage.completion or (usage.total == usage.prompt + usage.completion + usage.reasoning)

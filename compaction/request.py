@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from compaction.quoting import fenced
@@ -20,11 +20,29 @@ GAP_MARK = "[Turns that the record tells.]"
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a request's text and where it is from: system, record, pinned, live, or a mark of our own.
+
+    `message_id`: the message that says it; 0 for none.
+    """
+
+    kind: str
+    text: str
+    message_id: int = 0
+
+
+Pieces = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RequestMessage:
+    """`pieces`, joined, are the content. They aren't sent, and don't count where two messages are compared."""
+
     role: str
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    pieces: Pieces = field(default=(), compare=False, repr=False)
 
 
 def assemble(transcript: Transcript, *, no_system_role: bool = False) -> tuple[RequestMessage, ...]:
@@ -34,20 +52,40 @@ def assemble(transcript: Transcript, *, no_system_role: bool = False) -> tuple[R
     are left out. `no_system_role` puts system prompt and record before the text of the first user message.
     """
     turns = _alternating([*pinned_turns(transcript.pinned), *_paired(_sendable(transcript))])
-    preamble = preamble_text(transcript)
+    preamble = _preamble(transcript)
     if not preamble:
         return tuple(turns)
     if not no_system_role:
-        return (RequestMessage("system", preamble), *turns)
+        return (_said("system", preamble), *turns)
     if not turns:
-        return (RequestMessage("user", preamble),)
-    return (replace(turns[0], content=f"{preamble}\n\n{turns[0].content}"), *turns[1:])
+        return (_said("user", preamble),)
+    return (_said_also(turns[0], _apart(preamble, turns[0].pieces)), *turns[1:])
 
 
-def preamble_text(transcript: Transcript) -> str:
+def _preamble(transcript: Transcript) -> Pieces:
     """The system prompt byte for byte, then the record of what is archived (rule G1)."""
-    record = record_text(transcript.summary)
-    return "\n\n".join(part for part in (transcript.system_prompt, record) if part)
+    return _apart(_piece("system", transcript.system_prompt), _piece("record", record_text(transcript.summary)))
+
+
+def _piece(kind: str, text: str, message_id: int = 0) -> Pieces:
+    return (Piece(kind, text, message_id),) if text else ()
+
+
+def _apart(first: Pieces, then: Pieces) -> Pieces:
+    """One behind the other with an empty line between, which stays with the first."""
+    if not first or not then:
+        return (*first, *then)
+    *before, last = first
+    return (*before, replace(last, text=f"{last.text}\n\n"), *then)
+
+
+def _said(role: str, pieces: Pieces, calls: tuple[ToolCall, ...] = (), call_id: str = "") -> RequestMessage:
+    return RequestMessage(role, "".join(piece.text for piece in pieces), calls, call_id, pieces)
+
+
+def _said_also(message: RequestMessage, pieces: Pieces) -> RequestMessage:
+    """The same message with other words."""
+    return _said(message.role, pieces, message.tool_calls, message.tool_call_id)
 
 
 def pinned_turns(pinned: Iterable[Message]) -> tuple[RequestMessage, ...]:
@@ -58,10 +96,10 @@ def pinned_turns(pinned: Iterable[Message]) -> tuple[RequestMessage, ...]:
         if message.role not in OTHER_ROLE or not message.content.strip():
             continue
         if message.role == role:
-            turns.append(RequestMessage(OTHER_ROLE[role], GAP_MARK))
-        turns.append(RequestMessage(message.role, message.content))
+            turns.append(_said(OTHER_ROLE[role], _piece("mark", GAP_MARK)))
+        turns.append(_said(message.role, _piece("pinned", message.content, message.id)))
         role = message.role
-    return (*turns, RequestMessage("assistant", GAP_MARK)) if role == "user" else tuple(turns)
+    return (*turns, _said("assistant", _piece("mark", GAP_MARK))) if role == "user" else tuple(turns)
 
 
 def record_text(summary: str) -> str:
@@ -120,9 +158,10 @@ def _step(message: Message, results: list[Message]) -> Iterator[RequestMessage]:
     if message.role == "assistant" and message.status in BROKEN_OFF and content.strip():
         content = f"{content}\n\n{BROKEN_OFF_MARK}"
     if content.strip() or calls or message.images:
-        yield RequestMessage(message.role, content, calls)
+        yield _said(message.role, _piece("pinned" if message.is_pinned else "live", content, message.id), calls)
     for call in calls:
-        yield RequestMessage("tool", by_call[call.id].content, (), call.id)
+        result = by_call[call.id]
+        yield _said("tool", _piece("live", result.content, result.id), (), call.id)
 
 
 def _alternating(messages: Iterable[RequestMessage]) -> list[RequestMessage]:
@@ -130,12 +169,11 @@ def _alternating(messages: Iterable[RequestMessage]) -> list[RequestMessage]:
     for message in messages:
         last = turns[-1] if turns else RequestMessage("", "")
         if not turns and message.role != "user":
-            turns.append(RequestMessage("user", OPENING_MARK))
+            turns.append(_said("user", _piece("mark", OPENING_MARK)))
         if last.role == message.role and message.role != "tool" and not last.tool_calls:
-            text = "\n\n".join(part for part in (last.content, message.content) if part)
-            turns[-1] = replace(last, content=text, tool_calls=message.tool_calls)
+            turns[-1] = _said(message.role, _apart(last.pieces, message.pieces), message.tool_calls)
             continue
         if last.role == "tool" and message.role == "user":
-            turns.append(RequestMessage("assistant", BROKEN_OFF_MARK))
+            turns.append(_said("assistant", _piece("mark", BROKEN_OFF_MARK)))
         turns.append(message)
     return turns

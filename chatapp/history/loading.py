@@ -18,6 +18,9 @@ from compaction.shrinking import Shrunk, shorten_old_results
 from compaction.transcript import Message as PureMessage
 from compaction.transcript import Status, ToolCall, Transcript, Usage
 
+# What is being typed has no row yet.
+PENDING_ID = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -40,6 +43,15 @@ class Situation:
     def no_system_role(self) -> bool:
         return bool(self.model and self.model.no_system_role)
 
+    def with_pending(self, text: str) -> Situation:
+        """As if `text` had been sent already; nothing is stored."""
+        if not text:
+            return self
+        messages = self.transcript.messages
+        position = messages[-1].position + 1 if messages else self.transcript.archived_count
+        typed = PureMessage(id=PENDING_ID, position=position, role="user", content=text)
+        return replace(self, transcript=replace(self.transcript, messages=(*messages, typed)))
+
     def to_send(self) -> Shrunk:
         """What the next request is made of, and what it leaves out: older turns under the policy "window" (J4)."""
         if self.chat.policy == Chat.Policy.WINDOW:
@@ -47,9 +59,10 @@ class Situation:
         return shorten_old_results(self.transcript, self.limits)  # rule B9
 
     def meter(self, *, pending_text: str = "") -> Meter:
-        """The one figure that meter, trigger, button and admin read (rule A7)."""
+        """The one figure that meter, trigger, button and admin read (rule A7), of what is really sent."""
+        sent = self.with_pending(pending_text).to_send().transcript
         return measure(
-            self.to_send().transcript,
+            replace(sent, messages=sent.messages[:-1]) if pending_text else sent,
             self.limits,
             pending_text=pending_text,
             no_system_role=self.no_system_role,

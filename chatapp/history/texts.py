@@ -15,6 +15,11 @@ def storable(text: str) -> str:
     return text
 
 
+def as_typed(text: str) -> str:
+    """What a browser's box holds, as it is stored."""
+    return storable(text).replace("\r\n", "\n")
+
+
 def first_words(text: str, *, most: int = 48) -> str:
     """The opening of `text` as a title until a better one is found; at most `most` characters."""
     line = " ".join(text.split())

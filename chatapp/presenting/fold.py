@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from chatapp.history import boundary
+from chatapp.history import boundary, loading
 from chatapp.models import Chat, Compaction, LanguageModel, Message
 from chatapp.presenting.messages import render_kept
 from chatapp.presenting.values import DividerView, MeterView
 from compaction.budget import Meter
 from compaction.exact import find_values
-from compaction.memory import Memory
+from compaction.memory import Memory, may_try
 from compaction.transcript import Message as PureMessage
+from compaction.transcript import Transcript
 
 
 def view_divider(chat: Chat) -> DividerView | None:
@@ -79,6 +80,16 @@ def is_resting(chat: Chat, model: LanguageModel | None) -> bool:
     """Whether folding by itself rests (rule D4): three failures of this very model."""
     memory = Memory(**chat.compaction_memory)
     return memory.is_resting and memory.model == (model.name if model else "")
+
+
+def may_fold_next(chat: Chat, meter: Meter, model: LanguageModel | None) -> bool:
+    """Whether the next message folds earlier turns by itself (rule I6, "upcoming"): as planned over, read cheaply."""
+    if chat.policy != Chat.Policy.COMPACT or not meter.over_trigger or model is None:
+        return False
+    memory = Memory(**chat.compaction_memory)
+    head = chat.messages.on_path().after_boundary(chat.compacted_through).filter(pk=memory.head)
+    known = Transcript("", "", tuple(loading.pure_message(row, None) for row in head), model.name)
+    return not may_try(memory, meter, known)
 
 
 def view_meter(meter: Meter) -> MeterView:

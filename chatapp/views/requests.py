@@ -12,17 +12,22 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from chatapp import requesting
 from chatapp.history import compactions, wishes
 from chatapp.history.errors import HistoryError
+from chatapp.history.texts import as_typed
 from chatapp.models import Chat, Compaction
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def what_is_sent(request: PersonRequest, chat_id: UUID) -> HttpResponse:
-    """The exact next request, part by part; a fragment for htmx, a page otherwise."""
+    """The exact next request, part by part; a fragment for htmx, a page otherwise.
+
+    A POST brings the text that is being typed: shown as the last part, never stored, and in no address.
+    """
     chat = chat_or_404(request, chat_id)
     template = "chat/_request.html" if request.htmx else "chat/request.html"
-    return render(request, template, {"chat": chat, "sent": requesting.read_request(chat.pk)})
+    text = as_typed(request.POST.get("text", ""))
+    return render(request, template, {"chat": chat, "sent": requesting.read_request(chat.pk, pending_text=text)})
 
 
 @login_required

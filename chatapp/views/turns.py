@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from chatapp import events, runs
 from chatapp.history import loading, paths, turns
 from chatapp.history.errors import HistoryError
-from chatapp.history.texts import storable
+from chatapp.history.texts import as_typed
 from chatapp.models import LanguageModel, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 
@@ -28,7 +28,7 @@ class TypedText(forms.CharField):
     """A text as typed, made storable before any validator can turn a stray NUL into a lost message."""
 
     def to_python(self, value: Any) -> str:
-        return storable(super().to_python(value) or "").replace("\r\n", "\n")
+        return as_typed(super().to_python(value) or "")
 
 
 class MessageForm(forms.Form):

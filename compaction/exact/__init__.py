@@ -4,10 +4,10 @@
 the summary and the block's text behind it.
 """
 
-from compaction.exact.block import ExactBlock, exact_block, exact_cap
+from compaction.exact.block import ExactBlock, exact_block, exact_cap, split_blocks
 from compaction.exact.finding import find_values
 from compaction.exact.keeping import missing
 from compaction.exact.kinds import Kind
 from compaction.exact.values import Value
 
-__all__ = ["ExactBlock", "Kind", "Value", "exact_block", "exact_cap", "find_values", "missing"]
+__all__ = ["ExactBlock", "Kind", "Value", "exact_block", "exact_cap", "find_values", "missing", "split_blocks"]

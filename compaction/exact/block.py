@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -13,6 +14,8 @@ from compaction.quoting import neutralise
 from compaction.tokens import estimate_text
 
 HEADING = "\n\nExact values:"
+# A block where it may stand: at the end of a segment, before the next one or with what closes the record.
+BLOCK = re.compile(rf"{HEADING}(?:\n- [^\n]*)+(?:(?=\n\n\[Later\]\n)|(?:\n</\w+>\s*)?\Z)")
 # Clauses get shorter where there are many, before any value is left out.
 WIDTHS = (120, 60, 36)
 
@@ -77,6 +80,17 @@ def exact_block(values: Iterable[Value], summary: str, *, cap_tokens: int) -> Ex
     draft = _drafted(lost, cap_tokens, corrected)
     text = "\n".join((HEADING, *draft.lines)) if draft.lines else ""
     return ExactBlock(text, len(every) - len(lost), tuple(draft.added), tuple(draft.left_out), len(every))
+
+
+def split_blocks(record: str) -> tuple[tuple[str, bool], ...]:
+    """A record in stretches that, joined, are it again; True for one that is a block of exact values."""
+    stretches: list[tuple[str, bool]] = []
+    end = 0
+    for block in BLOCK.finditer(record):
+        stretches += [(record[end : block.start()], False), (block[0], True)]
+        end = block.end()
+    stretches.append((record[end:], False))
+    return tuple(stretch for stretch in stretches if stretch[0])
 
 
 def _rank(value: Value) -> tuple[bool, bool, int, int]:

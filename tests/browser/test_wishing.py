@@ -90,7 +90,7 @@ def test_j5_fresh_start_says_so_and_undo_brings_all_back(alice: Visit) -> None:
 def test_sheet_shows_the_request_keeps_up_and_closes(alice: Visit) -> None:
     page = alice.open(alice.chat("Hello", "Hello to you.", "More", "Here.", folded_through=1))
     sheet = open_sheet(page)
-    expect(sheet).to_contain_text("2 archived messages are not in it")
+    expect(sheet).to_contain_text("2 earlier messages were folded at")
     expect(sheet.get_by_text("Record of earlier turns")).to_be_visible()
 
     page.get_by_label("As the window fills").select_option("everything")

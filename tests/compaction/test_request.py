@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from compaction.request import BROKEN_OFF_MARK, RequestMessage, as_payload, assemble, record_text
 from compaction.transcript import Status, Transcript, first_unanswered
-from tests.compaction.talk import chat, random_chat, reply, result, turns, user
+from tests.compaction.talk import chat, numbered, pinned, random_chat, reply, result, turns, user
 
 
 def roles(transcript: Transcript) -> list[str]:
@@ -114,6 +116,25 @@ def test_payload_is_what_chat_completions_reads() -> None:
 @given(random_chat())
 def test_g1_at_most_one_system_message_and_it_is_first(transcript: Transcript) -> None:
     assert "system" not in roles(transcript)[1:]
+
+
+@given(random_chat(), st.booleans(), st.booleans())
+def test_k4_the_pieces_of_a_message_joined_are_its_content_byte_for_byte(
+    transcript: Transcript, no_system_role: bool, has_pins: bool
+) -> None:
+    if has_pins:
+        messages = tuple(replace(each, is_pinned=each.role == "user") for each in transcript.messages)
+        transcript = replace(transcript, messages=messages, pinned=numbered(user("kept"), user("kept"), reply("so")))
+    for message in assemble(transcript, no_system_role=no_system_role):
+        assert "".join(piece.text for piece in message.pieces) == message.content
+
+
+def test_c6_two_messages_of_the_same_words_are_told_apart_by_which_is_pinned() -> None:
+    transcript = chat(user("the same"), reply("so"), pinned(user("the same")), reply("so"), user("now"))
+
+    kinds = [(piece.kind, piece.message_id) for message in assemble(transcript) for piece in message.pieces]
+
+    assert kinds == [("live", 100), ("live", 101), ("pinned", 102), ("live", 103), ("live", 104)]
 
 
 @given(random_chat())
