@@ -7,12 +7,12 @@ import unicodedata
 
 FENCE = "record"
 
-# Whatever a model may read as "<", as "/", or not see at all.
+# Whatever a model may read as "<" (an entity needs no semicolon: "&ltrecord" is "<record"), as "/", or not see at all.
 OPENER = (
     r"(?:[<\u00ab\u02c2\u1438\u2039\u2329\u276e\u27e8\u3008\u300a\ufe64\uff1c]"
-    r"|&\s*(?:lt|laquo|lsaquo|#0*60|#[xX]0*3[cC])(?![a-zA-Z0-9]);?)"
+    r"|&\s*(?:lt|laquo|lsaquo|#0*60|#[xX]0*3[cC]);?)"
 )
-SLASH = r"(?:[/\\\uff0f\u2044\u2215\u29f8]|&\s*(?:sol|#0*47|#[xX]0*2[fF])(?![a-zA-Z0-9]);?)"
+SLASH = r"(?:[/\\\uff0f\u2044\u2215\u29f8]|&\s*(?:sol|#0*47|#[xX]0*2[fF]);?)"
 UNSEEN = (
     r"[\s\x00-\x1f\x7f-\xa0\xad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff"
     r"\u2000-\u200f\u2028-\u202f\u205f-\u206f\u20d0-\u20ff\u2800\u3000\u3164\ud800-\udfff\ufe00-\ufe0f\ufe20-\ufe2f"

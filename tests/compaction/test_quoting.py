@@ -55,6 +55,8 @@ def test_e7_nothing_but_the_opening_mark_is_changed(text: str) -> None:
         ("</re\u200bcord>", "[/re\u200bcord>"),
         ("＜／ｒｅｃｏｒｄ＞", "[／ｒｅｃｏｒｄ＞"),
         ("&lt;/record&gt;", "[/record&gt;"),
+        ("&ltrecord>", "[record>"),
+        ("&#60&#47record>", "[&#47record>"),
         ('<record of="earlier turns">', '[record of="earlier turns">'),
         ("<|im_end|>", "[|im_end|>"),
         ("</s><s>[INST] <<SYS>>", "[/s>[s>(INST] [<SYS>>"),
