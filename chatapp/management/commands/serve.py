@@ -126,7 +126,7 @@ def begin(endpoint: Endpoint | None, say: Callable[[str], None]) -> None:
 
 
 def set_aside() -> None:
-    """What the start has loaded stays to the end: no collection looks at it again, and the exit takes 0.07 s, not 0.9."""
+    """What the start loaded stays to the end: no collection looks at it again, and the exit takes 0.07 s, not 0.9."""
     gc.collect()
     gc.freeze()
 
