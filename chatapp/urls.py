@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from chatapp.views import chats, compactions, health, pages, requests, setup, turns
+from chatapp.views import chats, compactions, health, messages, pages, requests, setup, turns
 
 in_chat = [
     path("", pages.chat, name="chat"),
@@ -23,6 +23,8 @@ in_chat = [
     path("request/", requests.what_is_sent, name="request"),
     path("messages/<int:message_id>/pin/", requests.pin, name="pin"),
     path("messages/<int:message_id>/fresh/", requests.start_fresh, name="start_fresh"),
+    path("messages/<int:message_id>/delete/", messages.delete, name="delete_message"),
+    path("messages/<int:message_id>/restore/", messages.restore, name="restore_message"),
     path("policy/", requests.choose_policy, name="choose_policy"),
     path("meter/", compactions.meter, name="meter"),
     path("rename/", chats.rename, name="rename"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from chatapp.history.errors import ChatBusy
 from chatapp.history.locking import lock_chat, number_change
@@ -18,16 +19,17 @@ def rename(*, chat_id: UUID, title: str) -> None:
 
 
 def wants_title(chat_id: UUID) -> bool:
-    """Whether its first exchange is all there is, and nobody has named it."""
+    """Whether its first exchange is all there is, whole, and nobody has named it."""
     unnamed = Chat.objects.filter(pk=chat_id, titled_by_hand=False, compacted_through=None)
-    return unnamed.exists() and not Message.objects.filter(chat_id=chat_id, active=True, position__gt=1).exists()
+    more_or_less = Q(position__gt=1) | Q(deleted_at__isnull=False)
+    return unnamed.exists() and not Message.objects.filter(more_or_less, chat_id=chat_id, active=True).exists()
 
 
 @transaction.atomic
 def suggest_title(*, chat_id: UUID, title: str) -> bool:
-    """A title from the model; never over one that a person chose."""
+    """A title from the model; never over one that a person chose, nor of an exchange that was deleted meanwhile."""
     chat = lock_chat(chat_id)
-    if chat.titled_by_hand or not title:
+    if chat.titled_by_hand or not title or chat.messages.deleted().filter(position__lte=1).exists():
         return False
     number_change(chat, title=storable(title))
     return True

@@ -16,6 +16,7 @@ from django.utils import timezone
 from chatapp.history.boundary import as_stored, compaction_in_force, record_for_path, segments_of
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.history.locking import lock_chat, number_change
+from chatapp.history.sizes import outdate_record
 from chatapp.history.texts import storable
 from chatapp.models import Chat, Compaction, Run
 from compaction.memory import Memory, after_success
@@ -203,6 +204,7 @@ def edit_summary(*, chat_id: UUID, compaction_id: int, text: str) -> None:
     Compaction.objects.filter(pk=force.pk).update(
         segments=as_stored(kept), summary=edited, model_summary="" if edited == original else original
     )
+    outdate_record(chat)
     number_change(chat, **record_for_path(chat))
 
 

@@ -198,27 +198,27 @@ def _transcript(chat: Chat, model: LanguageModel | None, rows: MessageQuerySet) 
 
 
 def pure_message(row: Message, boundary: Message | None) -> PureMessage:
+    """What was deleted keeps its place as an empty message: turns stay turns, and nothing of it is sent (J2)."""
+    calls = () if row.is_deleted else row.tool_calls
     return PureMessage(
         id=row.pk,
         position=row.position,
         role=row.role,
-        content=row.content,
+        content="" if row.is_deleted else row.content,
         status=Status(row.status),
-        tool_calls=tuple(ToolCall(call["id"], call["name"], call["arguments"]) for call in row.tool_calls),
+        tool_calls=tuple(ToolCall(call["id"], call["name"], call["arguments"]) for call in calls),
         tool_call_id=row.tool_call_id,
         usage=_usage(row),
         model=row.model_name,
         estimated_prompt=row.estimated_prompt_tokens or 0,
         is_pinned=row.pinned,
-        # Nor does usage of a request that left something out tell the size of one that doesn't.
-        made_after_boundary=not row.left_out
-        and not row.usage_outdated
-        and row.request_through_id == (boundary.pk if boundary else None),
+        made_after_boundary=row.request_through_id == (boundary.pk if boundary else None),
     )
 
 
 def _usage(row: Message) -> Usage | None:
-    if not row.prompt_tokens:
+    """None also where the request left something out, or held what was changed since: it doesn't tell the size (A2)."""
+    if not row.prompt_tokens or row.left_out or row.usage_outdated:
         return None
     return Usage(
         prompt=row.prompt_tokens,

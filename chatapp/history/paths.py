@@ -30,7 +30,7 @@ def show_version(*, chat_id: UUID, message_id: int) -> Chat:
     parents: Parents = dict(chat.messages.values_list("pk", "parent_id"))
     if message_id not in parents:
         raise NotPossible("no_such_message")
-    path = _ancestors(parents, message_id) + _newest_descendants(parents, message_id)
+    path = ancestors(parents, message_id) + _newest_descendants(parents, message_id)
     chat.messages.filter(active=True).update(active=False)
     for start in range(0, len(path), 500):
         chat.messages.filter(pk__in=path[start : start + 500]).update(active=True)
@@ -38,7 +38,7 @@ def show_version(*, chat_id: UUID, message_id: int) -> Chat:
     return chat
 
 
-def _ancestors(parents: Parents, message_id: int) -> list[int]:
+def ancestors(parents: Parents, message_id: int) -> list[int]:
     """From the root to the message itself."""
     path: list[int] = []
     here: int | None = message_id
@@ -64,13 +64,14 @@ def _newest_descendants(parents: Parents, message_id: int) -> list[int]:
 def versions_of(chat: Chat, positions: list[int]) -> dict[int, list[int]]:
     """Ids of the versions at each of `positions`, by parent of the active one, oldest first.
 
-    A version that failed without a word has nothing to show and isn't counted.
+    A version that failed without a word, or was erased, has nothing to show and isn't counted.
     """
     # By parent, which has an index: by position every message of the chat was looked at (10 ms at 10,000).
     parents = chat.messages.filter(active=True, position__in=positions).values("parent_id")
     shown = (
         Message.objects.filter(parent_id__in=parents)
         .exclude(content="", reasoning="", active=False, status__in=[*_WORDLESS])
+        .exclude(content="", active=False, deleted_at__isnull=False)
         .values_list("pk", "parent_id", "position", "active")
         .order_by("pk")
     )

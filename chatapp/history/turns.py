@@ -85,7 +85,13 @@ def begin_again(*, chat_id: UUID, reply_id: int, by: str) -> Turn:
     _refuse_while_writing(chat)
     reply = (
         chat.messages.select_related("parent")
-        .filter(pk=reply_id, active=True, role=Message.Role.ASSISTANT, parent__role=Message.Role.USER)
+        .filter(
+            pk=reply_id,
+            active=True,
+            role=Message.Role.ASSISTANT,
+            parent__role=Message.Role.USER,
+            parent__deleted_at=None,
+        )
         .first()
     )
     if reply is None or reply.parent is None:

@@ -12,6 +12,7 @@ from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.errors import NotPossible
 from chatapp.history.loading import load_situation, pure_message
 from chatapp.history.locking import lock_chat, number_change
+from chatapp.history.sizes import outdate_record
 from chatapp.models import Chat, Compaction, Message
 from compaction.memory import after_success
 from compaction.pinning import may_pin
@@ -31,6 +32,8 @@ def pin(*, chat_id: UUID, message_id: int, pinned: bool) -> None:
         refusal = may_pin(situation.transcript, pure_message(message, chat.compacted_through), situation.limits)
         if refusal:
             raise NotPossible(refusal.code)
+    if chat.compacted_through and message.position <= chat.compacted_through.position:
+        outdate_record(chat)
     revision = number_change(chat)
     Message.objects.filter(pk=message.pk).update(pinned=pinned, revision=revision)
 

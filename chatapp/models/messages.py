@@ -18,6 +18,9 @@ class MessageQuerySet(models.QuerySet["Message"]):
     def up_to_boundary(self, boundary: Message | None) -> MessageQuerySet:
         return self.filter(position__lte=boundary.position) if boundary else self.none()
 
+    def deleted(self) -> MessageQuerySet:
+        return self.filter(deleted_at__isnull=False)
+
 
 class Message(models.Model):
     class Role(models.TextChoices):
@@ -98,6 +101,10 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role} {self.position}"
+
+    @property
+    def is_deleted(self) -> bool:
+        return self.deleted_at is not None
 
     @property
     def is_live(self) -> bool:

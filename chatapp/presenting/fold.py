@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from chatapp.history import boundary, loading
+from chatapp.history.staleness import stale_segments
 from chatapp.models import Chat, Compaction, LanguageModel, Message
 from chatapp.presenting.messages import render_kept
 from chatapp.presenting.values import DividerView, MeterView
@@ -43,6 +44,7 @@ def view_divider(chat: Chat) -> DividerView | None:
         can_undo=True,
         is_fresh_start=is_fresh_start,
         is_edited=bool(force.model_summary),
+        is_stale=bool(stale_segments(chat, force)),
         values_found=force.values_found,
         values_kept=force.values_kept,
         values_added=force.values_added,

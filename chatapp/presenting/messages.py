@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from django.db.models import Count, Min
 from django.utils.safestring import SafeString
 
 from chatapp import runs
-from chatapp.history import paths
+from chatapp.history import deleting, paths
 from chatapp.models import Chat, Message
-from chatapp.presenting.values import MessageView
+from chatapp.presenting.values import MessageView, Tombstone
 from chatapp.rendering import render, render_plain, split
 
 # Markdown of a reply costs milliseconds and never changes; a page shows the same forty again and again.
@@ -20,10 +21,31 @@ def view_messages(chat: Chat, rows: list[Message], *, last_id: int | None = None
     """`last_id`: the message that ends the chat, the only one that can be written again with a click."""
     replies = [row.position for row in rows if row.role == Message.Role.ASSISTANT]
     versions = paths.versions_of(chat, replies) if replies else {}
-    return [_view_message(row, versions.get(row.position, []), is_last=row.pk == last_id) for row in rows]
+    tombstones = _tombstones(chat, rows)
+    return [
+        _view_message(row, versions.get(row.position, []), is_last=row.pk == last_id, tombstone=tombstones.get(row.pk))
+        for row in rows
+    ]
 
 
-def _view_message(row: Message, versions: list[int], *, is_last: bool) -> MessageView:
+def _tombstones(chat: Chat, rows: list[Message]) -> dict[int, Tombstone]:
+    """One line for all that was deleted together: on the first of them on the path."""
+    times = {row.deleted_at for row in rows if row.deleted_at}
+    if not times:
+        return {}
+    together = chat.messages.on_path().filter(deleted_at__in=times).values("deleted_at").order_by()
+    groups = {each["deleted_at"]: each for each in together.annotate(first=Min("position"), count=Count("pk"))}
+    return {
+        row.pk: Tombstone(
+            count=groups[row.deleted_at]["count"] if row.position == groups[row.deleted_at]["first"] else 0,
+            can_restore=deleting.is_restorable(row),
+        )
+        for row in rows
+        if row.deleted_at
+    }
+
+
+def _view_message(row: Message, versions: list[int], *, is_last: bool, tombstone: Tombstone | None) -> MessageView:
     content, reasoning = _text_so_far(row)
     is_reply = row.role == Message.Role.ASSISTANT
     at = versions.index(row.pk) if row.pk in versions else 0
@@ -32,30 +54,33 @@ def _view_message(row: Message, versions: list[int], *, is_last: bool) -> Messag
         id=row.pk,
         position=row.position,
         role=row.role,
-        status=row.status,
+        status="deleted" if tombstone else row.status,
         html=SafeString("") if row.is_live else render_kept(content) if is_reply else render_plain(content),
         frame=split(content) if row.is_live else None,
         reasoning_html=render_kept(reasoning) if reasoning and not row.is_live else SafeString(""),
         reasoning_frame=split(reasoning) if reasoning and row.is_live else None,
         failure=row.failure,
-        failure_detail=row.failure_detail,
+        failure_detail="" if tombstone else row.failure_detail,
         finish_reason=row.finish_reason,
         model_name=row.model_name,
         created_at=row.created_at,
         copy_text=content,
-        can_regenerate=is_reply and is_last and row.status == Message.Status.COMPLETE,
-        can_retry=is_reply and is_last and ended_badly,
+        can_regenerate=is_reply and is_last and row.status == Message.Status.COMPLETE and not tombstone,
+        can_retry=is_reply and is_last and ended_badly and not tombstone,
         is_pinned=row.pinned,
         left_out_count=len(row.left_out),
         version=at + 1,
         versions=max(1, len(versions)),
         previous_id=versions[at - 1] if at > 0 else None,
         next_id=versions[at + 1] if at + 1 < len(versions) else None,
+        tombstone=tombstone,
     )
 
 
 def _text_so_far(row: Message) -> tuple[str, str]:
-    """What is stored, or the newer text in memory where this very process is writing it."""
+    """What is stored, or the newer text in memory where this very process is writing it; nothing once deleted."""
+    if row.is_deleted:
+        return "", ""
     if row.is_live and (live := runs.live_text(row.pk)):
         return live
     return row.content, row.reasoning

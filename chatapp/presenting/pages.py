@@ -10,7 +10,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.template.loader import render_to_string
 
 from chatapp.history import loading
-from chatapp.models import Chat, LanguageModel, Run, SiteSettings
+from chatapp.models import Chat, LanguageModel, Message, Run, SiteSettings
 from chatapp.models.messages import MessageQuerySet
 from chatapp.presenting.fold import is_resting, notable_compaction, view_divider, view_meter
 from chatapp.presenting.messages import view_messages
@@ -72,7 +72,7 @@ def _show_newest(page: ChatPage) -> None:
 def _show_changed(page: ChatPage, seen: int) -> None:
     """Only the live messages that changed since; the last of the chat is known by its position."""
     live = page.chat.messages.on_path().after_boundary(page.chat.compacted_through)
-    rows = list(live.filter(revision__gt=seen).reverse()[:MESSAGES_ON_A_PAGE])[::-1]
+    rows = _changed(live, seen)
     last = live.values_list("pk", flat=True).last()
     new = {row.pk for row in rows if row.shown_revision > seen}
     views = view_messages(page.chat, rows, last_id=last)
@@ -98,18 +98,24 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
     if fold_changed:
         page.divider = view_divider(chat)
     context = page.context() | {"since": seen, "revision": chat.revision, "user": user}
-    context["changed_archived"] = [] if whole else _changed_archived(chat, seen)
+    context["changed_archived"] = _changed_archived(chat, seen) if seen else []
     context |= {"whole": whole, "fold_changed": fold_changed}
     context["sidebar"] = read_sidebar(user) if chat.listed_revision > seen else None
     return chat.revision, render_to_string("chat/changes.html", context)
 
 
 def _changed_archived(chat: Chat, seen: int) -> list[MessageView]:
-    """A pin is all that changes behind the divider; a page may have opened it."""
+    """Pins and deletions are all that changes behind the divider; a page may have opened it."""
     if not chat.is_compacted:
         return []
-    rows = chat.messages.on_path().up_to_boundary(chat.compacted_through).filter(revision__gt=seen)
-    return view_messages(chat, list(rows[:MESSAGES_ON_A_PAGE]))
+    return view_messages(chat, _changed(chat.messages.on_path().up_to_boundary(chat.compacted_through), seen))
+
+
+def _changed(rows: MessageQuerySet, seen: int) -> list[Message]:
+    """The newest that changed since, and whatever was deleted since: a page that has it must lose it."""
+    changed = rows.filter(revision__gt=seen)
+    newest = changed.filter(deleted_at=None).reverse()[:MESSAGES_ON_A_PAGE]
+    return sorted([*changed.deleted(), *newest], key=lambda row: row.position)
 
 
 def read_archived(chat: Chat, *, before: int | None) -> OlderPage:

@@ -14,6 +14,14 @@ from chatapp.rendering import Frame
 
 
 @dataclass(frozen=True, slots=True)
+class Tombstone:
+    """What is left of a deleted message: a line for `count` messages, or none (0) where another one stands for it."""
+
+    count: int
+    can_restore: bool
+
+
+@dataclass(frozen=True, slots=True)
 class MessageView:
     id: int
     position: int
@@ -38,6 +46,7 @@ class MessageView:
     previous_id: int | None = None
     next_id: int | None = None
     is_new: bool = False
+    tombstone: Tombstone | None = None
 
     @property
     def is_streaming(self) -> bool:
@@ -70,6 +79,7 @@ class DividerView:
     can_undo: bool
     is_fresh_start: bool
     is_edited: bool
+    is_stale: bool
     values_found: int
     values_kept: int
     values_added: int

@@ -1,4 +1,7 @@
-"""Takes over what a dead process left: its runs become "interrupted", their text is kept, nothing stays stuck."""
+"""Takes over what a dead process left: its runs become "interrupted", their text is kept, nothing stays stuck.
+
+Beside that it erases what was deleted an hour ago.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import asyncio
 import logging
 import os
 import socket
+from itertools import count
 from uuid import UUID
 
 from django.db.models import Q
@@ -13,19 +17,22 @@ from django.utils import timezone
 
 from chatapp import events
 from chatapp.database import in_database
-from chatapp.history import compactions, turns
+from chatapp.history import compactions, deleting, turns
 from chatapp.history.compactions import Ending
 from chatapp.models import Compaction, Run
 
 log = logging.getLogger("foldline.runs")
 
 SECONDS_BETWEEN = 4
+# Every so many looks what was deleted an hour ago is erased: that reads all messages, and a minute more is no matter.
+LOOKS_BETWEEN_ERASURES = 15
 
 
 async def reap_for_ever() -> None:
-    while True:
+    for look in count():
         try:
-            for chat_id in await in_database(reap):
+            erased = [] if look % LOOKS_BETWEEN_ERASURES else await in_database(deleting.erase_deleted)
+            for chat_id in [*await in_database(reap), *erased]:
                 await events.publish(chat_id, events.Changed())
         except Exception:
             log.exception("The reaper could not look; it will again.")

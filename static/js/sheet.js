@@ -5,6 +5,7 @@
 
   document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
     if (detail.successful && detail.target === sheet && sheet.hasChildNodes() && !sheet.open) sheet.showModal();
+    if ("closes" in detail.elt.dataset) sheet.close(); // what was refused is said beside the box
   });
 
   sheet?.addEventListener("close", () => sheet.replaceChildren());

@@ -11,7 +11,8 @@ from tests.factories import fold, make_chat, make_user
 pytestmark = pytest.mark.django_db
 
 EDIT = "compactions/{compaction}/edit/"
-PAGES = ["", "changes/", "archived/", "earlier/", "rename/", "delete/", "request/", "compactions/", EDIT]
+DELETE = "messages/{message}/delete/"
+PAGES = ["", "changes/", "archived/", "earlier/", "rename/", "delete/", "request/", "compactions/", EDIT, DELETE]
 COMMANDS = [
     "send/",
     "stop/",
@@ -28,6 +29,8 @@ COMMANDS = [
     EDIT,
     "messages/{message}/pin/",
     "messages/{message}/fresh/",
+    DELETE,
+    "messages/{message}/restore/",
     "policy/",
 ]
 FIELDS = {
@@ -112,7 +115,9 @@ def test_commands_need_the_csrf_token(chat: Chat) -> None:
     assert client.post("/chats/", FIELDS).status_code == 403
 
 
-@pytest.mark.parametrize("command", [command for command in COMMANDS if command not in {"rename/", "delete/", EDIT}])
+@pytest.mark.parametrize(
+    "command", [command for command in COMMANDS if command not in {"rename/", "delete/", EDIT, DELETE}]
+)
 def test_commands_are_not_carried_out_by_get(chat: Chat, command: str) -> None:
     client = Client()
     client.force_login(chat.owner, backend="allauth.account.auth_backends.AuthenticationBackend")

@@ -1,0 +1,46 @@
+"""What a person does to one message: delete it (asked back), take that back, have the record written without it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from chatapp.history import deleting
+from chatapp.history.errors import HistoryError, NotPossible
+from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def delete(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
+    """Asked back by GET, in the sheet or on a page of its own; done by POST."""
+    chat = chat_or_404(request, chat_id)
+    if request.method == "GET":
+        try:
+            deletion = deleting.weigh_deletion(chat, message_id)
+        except NotPossible as gone:
+            raise Http404 from gone
+        template = "chat/_delete_message.html" if request.htmx else "chat/delete_message.html"
+        return render(request, template, {"chat": chat, "deletion": deletion})
+    try:
+        deleting.delete_message(
+            chat_id=chat.pk, message_id=message_id, with_following=request.POST.get("following") == "1"
+        )
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_POST
+def restore(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
+    chat = chat_or_404(request, chat_id)
+    try:
+        deleting.restore_message(chat_id=chat.pk, message_id=message_id)
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    return answer_changes(request, chat.pk)
