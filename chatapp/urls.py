@@ -14,6 +14,7 @@ in_chat = [
     path("stop/", turns.stop, name="stop"),
     path("messages/<int:message_id>/regenerate/", turns.write_again, name="regenerate"),
     path("messages/<int:message_id>/retry/", turns.write_again, name="retry"),
+    path("messages/<int:message_id>/continue/", turns.go_on, name="continue"),
     path("messages/<int:message_id>/show/", turns.show_version, name="show_version"),
     path("compact/", compactions.compact, name="compact"),
     path("compactions/<int:compaction_id>/cancel/", compactions.cancel, name="cancel_compaction"),

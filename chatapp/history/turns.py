@@ -22,11 +22,15 @@ LEASE = timedelta(seconds=12)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a command began; `run` is None when the same send had been taken already."""
+    """What a command began; `run` is None when the same command had been taken already.
+
+    `continued`: the reply as it was before a run went on in its row.
+    """
 
     chat: Chat
     message: Message
     run: Run | None
+    continued: Message | None = None
 
 
 @transaction.atomic
@@ -59,7 +63,7 @@ def begin_turn(*, chat_id: UUID, text: str, idempotency_key: str, by: str) -> Tu
     sent = idempotency_key and chat.messages.filter(idempotency_key=idempotency_key).first()
     if sent:
         return Turn(chat, sent, None)
-    _refuse_while_writing(chat)
+    refuse_while_writing(chat)
     last = chat.messages.filter(active=True).order_by("-position").first()
     revision = number_change(chat, touched=True)
     message = Message.objects.create(
@@ -82,7 +86,7 @@ def begin_again(*, chat_id: UUID, reply_id: int, by: str) -> Turn:
     Raises ChatBusy while a run is live, NotPossible for what isn't a reply on the active path.
     """
     chat = lock_chat(chat_id)
-    _refuse_while_writing(chat)
+    refuse_while_writing(chat)
     reply = (
         chat.messages.select_related("parent")
         .filter(
@@ -179,20 +183,30 @@ def _my_run(run_id: int, attempt: int) -> Run:
     return run
 
 
-def _refuse_while_writing(chat: Chat) -> None:
+def refuse_while_writing(chat: Chat) -> None:
+    """Raises ChatBusy while a run is live."""
     if Run.objects.live().filter(chat=chat).exists():
         raise ChatBusy("run_live")
 
 
-def _open_reply(chat: Chat, message: Message, *, by: str) -> Run:
+def first_status(chat: Chat) -> Message.Status:
+    """Of a reply that is about to be written: behind a compaction it waits (rule I3)."""
     compacting = Compaction.objects.live().filter(chat=chat).exists()
+    return Message.Status.QUEUED if compacting else Message.Status.STREAMING
+
+
+def open_run(chat: Chat, reply: Message, *, by: str) -> Run:
+    return Run.objects.create(chat=chat, reply=reply, owner=by, lease_until=timezone.now() + LEASE)
+
+
+def _open_reply(chat: Chat, message: Message, *, by: str) -> Run:
     reply = Message.objects.create(
         chat=chat,
         parent=message,
         position=message.position + 1,
         role=Message.Role.ASSISTANT,
-        status=Message.Status.QUEUED if compacting else Message.Status.STREAMING,
+        status=first_status(chat),
         shown_revision=chat.revision,
         revision=chat.revision,
     )
-    return Run.objects.create(chat=chat, reply=reply, owner=by, lease_until=timezone.now() + LEASE)
+    return open_run(chat, reply, by=by)

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from chatapp import runs
 from chatapp.history import deleting, paths
+from chatapp.history.continuing import ENDED_EARLY, can_continue
 from chatapp.models import Chat, Message
 from chatapp.presenting.values import MessageView, Tombstone
 from chatapp.rendering import render, render_plain, split
@@ -49,7 +50,6 @@ def _view_message(row: Message, versions: list[int], *, is_last: bool, tombstone
     content, reasoning = _text_so_far(row)
     is_reply = row.role == Message.Role.ASSISTANT
     at = versions.index(row.pk) if row.pk in versions else 0
-    ended_badly = row.status in {Message.Status.FAILED, Message.Status.INTERRUPTED, Message.Status.STOPPED}
     return MessageView(
         id=row.pk,
         position=row.position,
@@ -66,7 +66,8 @@ def _view_message(row: Message, versions: list[int], *, is_last: bool, tombstone
         created_at=row.created_at,
         copy_text=content,
         can_regenerate=is_reply and is_last and row.status == Message.Status.COMPLETE and not tombstone,
-        can_retry=is_reply and is_last and ended_badly and not tombstone,
+        can_retry=is_reply and is_last and row.status in ENDED_EARLY and not tombstone,
+        can_continue=is_last and can_continue(row),
         is_pinned=row.pinned,
         left_out_count=len(row.left_out),
         version=at + 1,

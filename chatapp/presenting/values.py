@@ -39,6 +39,7 @@ class MessageView:
     copy_text: str
     can_regenerate: bool
     can_retry: bool
+    can_continue: bool
     is_pinned: bool
     left_out_count: int
     version: int = 1

@@ -4,49 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import aclosing, suppress
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.db import DatabaseError
 
 from chatapp import compacting, connecting, events
 from chatapp.database import in_database
 from chatapp.history import ledger, loading, turns
-from chatapp.history.errors import Fenced
 from chatapp.llm import errors, stream_chat
-from chatapp.models import Compaction, LanguageModel, Message, UsageRecord
+from chatapp.models import Compaction, LanguageModel, Message
 from chatapp.runs import titles
+from chatapp.runs.ending import Outcome, finish
+from chatapp.runs.keeping import GIVEN_UP, kept_up
 from chatapp.runs.live import LiveRun
 from chatapp.runs.preparing import Prepared, prepare, prepared_of
 from compaction.memory import may_try
 from compaction.request import as_payload
 from compaction.shrinking import shrink
-from compaction.tokens import estimate_text
-from compaction.transcript import Usage
 
 log = logging.getLogger("foldline.runs")
 
-SECONDS_BETWEEN_FRAMES = 0.1
-SECONDS_BETWEEN_SAVES = 1.0
 SHRINKINGS = 2  # rule B7
-# The run was taken over, or its chat was deleted meanwhile: there is nothing left to write to.
-GIVEN_UP = (Fenced, ObjectDoesNotExist)
-
-
-@dataclass(slots=True)
-class Outcome:
-    """How the reply ended, as finish_turn stores it."""
-
-    status: Message.Status = Message.Status.COMPLETE
-    failure: str = ""
-    failure_detail: str = ""
-    model: LanguageModel | None = None
-    estimated_prompt: int = 0
 
 
 async def write_reply(live: LiveRun) -> None:
@@ -54,7 +35,7 @@ async def write_reply(live: LiveRun) -> None:
     outcome = Outcome()
     cancelled: asyncio.CancelledError | None = None
     try:
-        async with _kept_up(live):
+        async with kept_up(live):
             await _until_stopped(live, _write(live, outcome))
     except asyncio.CancelledError as shutdown:
         outcome.status, outcome.failure, cancelled = Message.Status.INTERRUPTED, "interrupted", shutdown
@@ -62,7 +43,7 @@ async def write_reply(live: LiveRun) -> None:
         return
     except errors.EndpointError as error:
         outcome.failure, outcome.failure_detail = error.code, error.detail
-        broken = isinstance(error, errors.StreamBroken | errors.ReplyTooLarge) and bool(live.text)
+        broken = isinstance(error, errors.StreamBroken | errors.ReplyTooLarge) and live.has_written
         outcome.status = Message.Status.INTERRUPTED if broken else Message.Status.FAILED
     except Exception:
         log.exception("A run failed.")
@@ -70,7 +51,7 @@ async def write_reply(live: LiveRun) -> None:
     if live.stopping.is_set() and outcome.status is Message.Status.COMPLETE and not live.gathered.finish_reason:
         outcome.status = Message.Status.STOPPED
     with suppress(*GIVEN_UP):
-        await asyncio.shield(asyncio.ensure_future(_finish(live, outcome)))
+        await asyncio.shield(asyncio.ensure_future(finish(live, outcome)))
     await events.publish(live.chat_id, events.Changed())
     if cancelled:
         raise cancelled
@@ -163,7 +144,7 @@ async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
                 live.take(event)
     finally:
         await noting
-    if not live.text.strip() and not live.gathered.has_tool_calls:
+    if not live.has_written and not live.gathered.has_tool_calls:
         raise errors.StreamBroken("only_reasoning" if live.reasoning else "empty_reply")
 
 
@@ -181,91 +162,3 @@ async def _note_beginning(live: LiveRun, prepared: Prepared, model: LanguageMode
     )
     if has_left_queue:
         await events.publish(live.chat_id, events.Changed())
-
-
-@asynccontextmanager
-async def _kept_up(live: LiveRun) -> AsyncIterator[None]:
-    """While the body runs: frames to the listeners, text and heartbeat to the row."""
-    keeping = [asyncio.ensure_future(_show(live)), asyncio.ensure_future(_save(live))]
-    try:
-        yield
-    finally:
-        for task in keeping:
-            task.cancel()
-        for ending in await asyncio.gather(*keeping, return_exceptions=True):
-            if isinstance(ending, Exception):
-                log.error("A run was not kept up.", exc_info=ending)
-
-
-async def _show(live: LiveRun) -> None:
-    """At most ten frames a second, fewer when one is costly to render."""
-    while True:
-        await live.changed.wait()
-        live.changed.clear()
-        if not events.has_listeners(live.chat_id):
-            continue
-        began = time.perf_counter()
-        frame = await asyncio.to_thread(live.next_frame)
-        cost = time.perf_counter() - began
-        await events.publish(live.chat_id, frame)
-        await asyncio.sleep(max(SECONDS_BETWEEN_FRAMES, 5 * cost))
-
-
-async def _save(live: LiveRun) -> None:
-    """The text so far at most once a second; the heartbeat with it, whether or not there is text."""
-    while True:
-        await asyncio.sleep(SECONDS_BETWEEN_SAVES)
-        try:
-            stop = await in_database(
-                turns.save_partial,
-                run_id=live.run_id,
-                attempt=live.attempt,
-                content=live.text,
-                reasoning=live.reasoning,
-            )
-        except GIVEN_UP:
-            stop = True
-        except DatabaseError as error:  # a busy moment; the next second tries again, and the lease lasts for twelve
-            log.warning("The text so far could not be stored: %s", error)
-            continue
-        if stop:
-            live.stopping.set()
-
-
-async def _finish(live: LiveRun, outcome: Outcome) -> None:
-    usage = live.gathered.usage
-    await in_database(
-        turns.finish_turn,
-        run_id=live.run_id,
-        attempt=live.attempt,
-        status=outcome.status,
-        content=live.text,
-        reasoning=live.reasoning,
-        failure=outcome.failure,
-        failure_detail=outcome.failure_detail[:500],
-        finish_reason=live.gathered.finish_reason[:20],
-        prompt_tokens=usage.prompt if usage else None,
-        completion_tokens=usage.completion if usage else None,
-        cached_tokens=usage.cached if usage else None,
-        reasoning_tokens=usage.reasoning if usage else None,
-    )
-    if outcome.model and (usage or live.text):
-        await _record_usage(live, outcome.model, usage, outcome.estimated_prompt)
-
-
-async def _record_usage(live: LiveRun, model: LanguageModel, usage: Usage | None, estimated_prompt: int) -> None:
-    """In the ledger, and as a lesson for the model's estimates; a failing ledger never fails a reply."""
-    estimate = Usage(prompt=estimated_prompt, completion=estimate_text(live.text))
-    try:
-        if usage and usage.prompt:
-            await in_database(ledger.learn_ratio_of, model=model, recorded=usage.prompt, estimated=estimated_prompt)
-        await in_database(
-            ledger.record_usage,
-            kind=UsageRecord.Kind.REPLY,
-            chat_id=live.chat_id,
-            model=model,
-            usage=usage or estimate,
-            measured=usage is not None,
-        )
-    except DatabaseError as error:  # the chat was deleted meanwhile, for one
-        log.info("The usage of a reply was not recorded: %s", error)

@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from chatapp import compacting, events
-from chatapp.models import Compaction, Run
+from chatapp.models import Compaction, Message, Run
 from chatapp.runs import generation
 from chatapp.runs.live import LiveRun
 from chatapp.runs.reaper import reap_for_ever
@@ -32,9 +32,10 @@ def start_up(loop: asyncio.AbstractEventLoop) -> None:
         loop.call_soon_threadsafe(_keep, work)
 
 
-def start(run: Run) -> None:
-    """Begin to write; from a worker thread, after the transaction that made the run."""
-    _on_loop(_open, LiveRun(run_id=run.pk, attempt=run.attempt, chat_id=run.chat_id, reply_id=run.reply_id))
+def start(run: Run, *, continued: Message | None = None) -> None:
+    """Begin to write, or to go on in a reply that broke off; from a worker thread, after the run's transaction."""
+    live = LiveRun(run.pk, run.attempt, run.chat_id, run.reply_id, continued=continued)
+    _on_loop(_open, live)
 
 
 def start_compaction(compaction: Compaction) -> None:

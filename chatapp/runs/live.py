@@ -10,15 +10,19 @@ from django.template.loader import render_to_string
 
 from chatapp.events import Framed
 from chatapp.llm import Gathered, deltas
+from chatapp.models import Message
 from chatapp.rendering import StreamedText
 
 
 @dataclass(slots=True)
 class LiveRun:
+    """`continued`: the reply as it was before, where this run writes on in its row."""
+
     run_id: int
     attempt: int
     chat_id: UUID
     reply_id: int
+    continued: Message | None = None
     gathered: Gathered = field(default_factory=Gathered)
     # A visible wait before the first token: a code for the template and its seconds.
     waiting: str = ""
@@ -31,11 +35,18 @@ class LiveRun:
 
     @property
     def text(self) -> str:
-        return self.gathered.text
+        """All of the reply: what stood there before, then what this run has written."""
+        return (self.continued.content if self.continued else "") + self.gathered.text
 
     @property
     def reasoning(self) -> str:
-        return self.gathered.reasoning
+        earlier = self.continued.reasoning if self.continued else ""
+        return "\n\n".join(part for part in (earlier, self.gathered.reasoning) if part)
+
+    @property
+    def has_written(self) -> bool:
+        """Whether this run has brought a word that can be read."""
+        return bool(self.gathered.text.strip())
 
     def take(self, event: deltas.Event) -> None:
         """What the stream brought; whoever shows it is woken."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chatapp import compacting
 from chatapp.database import in_database
@@ -11,6 +11,7 @@ from chatapp.models import Compaction
 from chatapp.runs.live import LiveRun
 from compaction.budget import Meter
 from compaction.request import RequestMessage, assemble
+from compaction.resuming import asking_to_go_on, with_partial
 from compaction.tokens import estimate_request
 
 
@@ -36,11 +37,15 @@ def _read_prepared(live: LiveRun) -> Prepared | None:
     """In one hop to a worker thread: counting a long chat takes time, and the loop writes other replies."""
     if Compaction.objects.live().filter(chat_id=live.chat_id).exists():
         return None
-    return prepared_of(loading.load_situation(live.chat_id, before_reply=live.reply_id))
+    situation = loading.load_situation(live.chat_id, before_reply=live.reply_id)
+    if live.continued:
+        partial = loading.pure_message(live.continued, situation.chat.compacted_through)
+        situation = replace(situation, transcript=with_partial(situation.transcript, partial))
+    return prepared_of(situation)
 
 
 def prepared_of(situation: loading.Situation, left_out: tuple[int, ...] = ()) -> Prepared:
     sent = situation.to_send()
-    request = assemble(sent.transcript, no_system_role=situation.no_system_role)
+    request = asking_to_go_on(assemble(sent.transcript, no_system_role=situation.no_system_role))
     all_left_out = (*left_out, *sent.dropped, *sent.shortened)
     return Prepared(situation, situation.meter(), request, estimate_request(request), all_left_out)

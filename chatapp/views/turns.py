@@ -1,4 +1,4 @@
-"""The commands of a turn: start, send, stop, regenerate, retry, show another version."""
+"""The commands of a turn: start, send, stop, regenerate, retry, continue, show another version."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from chatapp import events, runs
-from chatapp.history import loading, paths, turns
+from chatapp.history import continuing, loading, paths, turns
 from chatapp.history.errors import HistoryError
 from chatapp.history.texts import as_typed
 from chatapp.models import LanguageModel, SiteSettings
@@ -129,6 +129,19 @@ def write_again(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpR
 
 @login_required
 @require_POST
+def go_on(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
+    """Continue: a reply that broke off is written on, in its place."""
+    chat = chat_or_404(request, chat_id)
+    try:
+        turn = continuing.begin_continuation(chat_id=chat.pk, reply_id=message_id, by=events.PROCESS)
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    _begin(turn)
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_POST
 def show_version(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     chat = chat_or_404(request, chat_id)
     try:
@@ -140,4 +153,4 @@ def show_version(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
 
 def _begin(turn: turns.Turn) -> None:
     if turn.run:
-        runs.start(turn.run)
+        runs.start(turn.run, continued=turn.continued)

@@ -52,6 +52,30 @@ def test_reload_in_mid_stream_holds_all_so_far_and_goes_on(page: Page, script: S
     assert shown_text(reply) == rows.last_text(path_of(page)).strip() == "".join(WORDS).strip()
 
 
+def test_a_cut_reply_goes_on_in_every_tab_and_over_a_reload(alice: Visit, script: Script) -> None:
+    script.will(reply_tokens(["**Bread** wants time.\n\n", "It wants"], finish_reason="length"))
+    path = alice.chat("Hello", "Hello to you.")
+    first, second = alice.open(path), alice.open(path)
+    cut_reply = say(first, "Tell me")
+    expect(cut_reply).to_contain_text("breaks off here")
+    gate = script.will_hold(" warmth")
+
+    button(first, "Continue").click()
+    for page in (first, second):
+        expect(last(page)).to_contain_text("It wants warmth")
+    second.reload()
+    expect(last(second)).to_contain_text("It wants warmth")
+    gate.set()
+
+    for page in (first, second):
+        whole = ended(page, count=4)
+        expect(prose(whole)).to_contain_text("It wants warmth The end.")
+        expect(button(page, "Continue")).to_have_count(0)
+        assert shown_text(whole) == "Bread wants time.\n\nIt wants warmth The end."
+    first.reload()
+    assert shown_text(last(first)) == "Bread wants time.\n\nIt wants warmth The end."
+
+
 def test_two_tabs_show_the_same(alice: Visit, script: Script) -> None:
     path = alice.chat("Hello", "Hello to you.")
     first, second = alice.open(path), alice.open(path)

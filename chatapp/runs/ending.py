@@ -1,0 +1,82 @@
+"""How a reply ends: what is stored of it, and what its call's usage teaches."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DatabaseError
+
+from chatapp.database import in_database
+from chatapp.history import continuing, ledger, turns
+from chatapp.models import LanguageModel, Message, UsageRecord
+from chatapp.runs.live import LiveRun
+from compaction.tokens import estimate_text
+from compaction.transcript import Usage
+
+log = logging.getLogger("foldline.runs")
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How the reply ended, as finish_turn stores it."""
+
+    status: Message.Status = Message.Status.COMPLETE
+    failure: str = ""
+    failure_detail: str = ""
+    model: LanguageModel | None = None
+    estimated_prompt: int = 0
+
+
+async def finish(live: LiveRun, outcome: Outcome) -> None:
+    """Close run and row. A continuation that brought nothing leaves the row as it was, but for why it failed."""
+    usage, status = live.gathered.usage, outcome.status
+    failure = {"failure": outcome.failure, "failure_detail": outcome.failure_detail[:500]}
+    facts = _facts_of_call(live) | failure
+    if live.continued and not (live.has_written or live.gathered.has_tool_calls):
+        facts = continuing.call_facts(live.continued)
+        if outcome.failure:
+            facts |= failure
+        else:
+            status = Message.Status(live.continued.status)
+    await in_database(
+        turns.finish_turn,
+        run_id=live.run_id,
+        attempt=live.attempt,
+        status=status,
+        content=live.text,
+        **facts,
+    )
+    if outcome.model and (usage or live.gathered.text):
+        await record_usage(live, outcome.model, usage, outcome.estimated_prompt)
+
+
+def _facts_of_call(live: LiveRun) -> dict[str, Any]:
+    usage = live.gathered.usage
+    return {
+        "reasoning": live.reasoning,
+        "finish_reason": live.gathered.finish_reason[:20],
+        "prompt_tokens": usage.prompt if usage else None,
+        "completion_tokens": usage.completion if usage else None,
+        "cached_tokens": usage.cached if usage else None,
+        "reasoning_tokens": usage.reasoning if usage else None,
+    }
+
+
+async def record_usage(live: LiveRun, model: LanguageModel, usage: Usage | None, estimated_prompt: int) -> None:
+    """In the ledger, and as a lesson for the model's estimates; a failing ledger never fails a reply."""
+    estimate = Usage(prompt=estimated_prompt, completion=estimate_text(live.gathered.text))
+    try:
+        if usage and usage.prompt:
+            await in_database(ledger.learn_ratio_of, model=model, recorded=usage.prompt, estimated=estimated_prompt)
+        await in_database(
+            ledger.record_usage,
+            kind=UsageRecord.Kind.REPLY,
+            chat_id=live.chat_id,
+            model=model,
+            usage=usage or estimate,
+            measured=usage is not None,
+        )
+    except DatabaseError as error:  # the chat was deleted meanwhile, for one
+        log.info("The usage of a reply was not recorded: %s", error)
