@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from bench import browser, exact, machine, pages, planning, starting, tokens
+from bench import browser, engine, exact, machine, pages, planning, starting, tokens
 from bench.endpoint import endpoint
 from bench.site import filled_site
 from bench.table import print_section
 
-SECTIONS = ("start", "tokens", "pages", "browser", "planning", "exact")
+SECTIONS = ("start", "tokens", "pages", "browser", "planning", "exact", "engine")
 
 
 def main() -> None:
@@ -31,6 +31,8 @@ def main() -> None:
         print_section("Planning", planning.measure())
     if "exact" in only:
         print_section("Exact values", exact.measure())
+    if "engine" in only:
+        print_section("Compaction on the demo engine", engine.measure())
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Chats of many messages, put into a server's database: `python -m bench.filling BASE_URL`, as a process with its data.
 
+`python -m bench.filling talk '{"max_tokens": 60}'` makes one empty chat with these options, of the server's own model.
+
 Prints what a caller needs: the session of their owner, and the chats by name.
 """
 
@@ -63,6 +65,14 @@ def fill(base_url: str) -> dict[str, object]:
     return {"session": session, "chats": {name: str(chat.pk) for name, chat in chats.items()}}
 
 
+def begin_talk(parameters: dict[str, object]) -> dict[str, object]:
+    """A chat of the model that the environment gave, titled by hand: what is measured is the talk."""
+    owner = make_user("ada")
+    chat = make_chat(owner, model=LanguageModel.objects.get(), titled_by_hand=True, parameters=parameters)
+    session = signed_in(owner).cookies["sessionid"].value
+    return {"session": session, "chats": {"talk": str(chat.pk)}}
+
+
 def talk(owner: User, model: LanguageModel, length: int, *, has_usage: bool) -> Chat:
     chat = make_chat(owner, model=model)
     newest = Message.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
@@ -87,4 +97,4 @@ def talk(owner: User, model: LanguageModel, length: int, *, has_usage: bool) -> 
 
 
 if __name__ == "__main__":
-    print(json.dumps(fill(sys.argv[1])))
+    print(json.dumps(begin_talk(json.loads(sys.argv[2])) if sys.argv[1] == "talk" else fill(sys.argv[1])))

@@ -19,7 +19,7 @@ def heading() -> list[str]:
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
     return [
         f"Foldline {_commit()}, measured {date.today().isoformat()}",  # noqa: DTZ011 (the reader's own day)
-        f"{_processor()}, {os.cpu_count()} cores, {_memory()} of memory, load before {load}",
+        f"{_processor()}, {_cores()}, {_memory()} of memory, load before {load}",
         f"{_system()}, {platform.python_implementation()} {platform.python_version()}",
         ", ".join(versions),
     ]
@@ -44,6 +44,11 @@ def _commit() -> str:
 
 def _processor() -> str:
     return _field(Path("/proc/cpuinfo"), "model name") or platform.processor() or platform.machine()
+
+
+def _cores() -> str:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{os.cpu_count()} cores" if usable == os.cpu_count() else f"{usable} of {os.cpu_count()} cores"
 
 
 def _memory() -> str:

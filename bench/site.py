@@ -13,7 +13,7 @@ import time
 import urllib.parse
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,26 +58,36 @@ class Site:
 
     def post_send(self, name: str, text: str, *, seen: int) -> None:
         """Sends as the page's script does; `end_send` reads the answer."""
+        self.post(name, "send/", text=text, idempotency_key=uuid.uuid4().hex, seen=str(seen))
+
+    def post(self, name: str, command: str, **fields: str) -> None:
         token = self._tokens["csrf"]
-        fields = {"text": text, "idempotency_key": uuid.uuid4().hex, "seen": str(seen)}
         headers = {
             "Cookie": f"sessionid={self.session}; csrftoken={token}",
             "X-CSRFToken": token,
             "HX-Request": "true",
             "Content-Type": "application/x-www-form-urlencoded",
         }
-        self.connection.request("POST", f"{self._path(name)}send/", urllib.parse.urlencode(fields), headers)
+        self.connection.request("POST", f"{self._path(name)}{command}", urllib.parse.urlencode(fields), headers)
 
     def end_send(self) -> None:
         response = self.connection.getresponse()
         body = response.read()
         assert response.status == 200, body.decode()
 
-    def is_writing(self) -> bool:
+    def rows(self, question: str) -> list[sqlite3.Row]:
         """Read from the database itself: asking the server would be counted."""
         with closing(sqlite3.connect(f"file:{self.server.data / 'foldline.sqlite3'}?mode=ro", uri=True)) as database:
-            (status,) = database.execute("SELECT status FROM chatapp_message ORDER BY id DESC LIMIT 1").fetchone()
-        return status not in ENDED
+            database.row_factory = sqlite3.Row
+            return database.execute(question).fetchall()
+
+    def change_row(self, command: str) -> None:
+        with closing(sqlite3.connect(self.server.data / "foldline.sqlite3", timeout=10)) as database, database:
+            database.execute(command)
+
+    def is_writing(self) -> bool:
+        (newest,) = self.rows("SELECT status FROM chatapp_message ORDER BY id DESC LIMIT 1")
+        return newest["status"] not in ENDED
 
     def wait_until_written(self) -> None:
         while self.is_writing():
@@ -87,15 +97,25 @@ class Site:
         return f"/chats/{self.chats[name]}/"
 
 
+def filled_site(base_url: str) -> AbstractContextManager[Site]:
+    """With the chats that pages and tokens are measured in."""
+    return _site({"OPENAI_BASE_URL": base_url}, base_url)
+
+
+def talking_site(parameters: dict[str, object], **environment: str) -> AbstractContextManager[Site]:
+    """With one empty chat, "talk"; without an address in the environment its model is the demo engine's."""
+    return _site(environment, "talk", json.dumps(parameters))
+
+
 @contextmanager
-def filled_site(base_url: str) -> Iterator[Site]:
+def _site(environment: dict[str, str], *filling: str) -> Iterator[Site]:
     """On a data folder that goes with it."""
     with tempfile.TemporaryDirectory(prefix="foldline-bench-") as folder:
-        server = LiveServer(Path(folder) / "data", {"OPENAI_BASE_URL": base_url})
+        server = LiveServer(Path(folder) / "data", environment)
         server.start()
         try:
             told = subprocess.run(
-                [sys.executable, "-m", "bench.filling", base_url],
+                [sys.executable, "-m", "bench.filling", *filling],
                 cwd=ROOT,
                 env=bare_environment(FOLDLINE_DATA=str(server.data)),
                 stdout=subprocess.PIPE,

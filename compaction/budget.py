@@ -19,7 +19,7 @@ class Meter:
     """In tokens; system + summary + pinned + live + pending = used.
 
     `distrusted`: why the newest recorded usage wasn't used. `headroom_moved`: the trigger lies below the threshold, so
-    that the next reply still fits (rule A6).
+    that the next reply still fits (rule A6). `idle_trigger`: see Limits.
     """
 
     used: int
@@ -33,14 +33,19 @@ class Meter:
     distrusted: str = ""
     headroom_moved: bool = False
     pinned: int = 0
+    idle_trigger: int = 0
 
     @property
     def over_trigger(self) -> bool:
         return self.trigger > 0 and self.used >= self.trigger
 
     @property
+    def over_idle_trigger(self) -> bool:
+        return self.idle_trigger > 0 and self.used >= self.idle_trigger
+
+    @property
     def near_trigger(self) -> bool:
-        return self.trigger > 0 and self.used >= self.trigger - self.window // 10
+        return self.trigger > 0 and self.used >= (self.idle_trigger or self.trigger) - self.window // 10
 
     @property
     def fits(self) -> bool:
@@ -85,6 +90,7 @@ def weigh(transcript: Transcript, limits: Limits, *, pending_text: str = "", no_
         distrusted=distrusted,
         headroom_moved=limits.is_moved_by_headroom,
         pinned=pinned,
+        idle_trigger=limits.idle_trigger,
     )
     return Weight(meter, sum(estimate), messages)
 

@@ -9,6 +9,9 @@ from compaction.excuses import is_tool_call
 from compaction.thinking import without_thinking
 
 EMPTIES_TO_SUSPEND = 2
+# Words that the judge found to be no summary at all: as good as none.
+NO_SUMMARY = frozenset({"apology", "copy", "error_text", "too_short"})
+COUNTED = frozenset({"empty", "only_reasoning"}) | NO_SUMMARY
 
 TEMPLATE = re.compile(
     r"jinja|chat.?template|template.?error|raise_exception|roles? must alternate|conversation roles"
@@ -27,12 +30,18 @@ class Setback:
 
 
 def read_setback(
-    *, refusal: str = "", text: str = "", tool_calls: bool = False, reasoning_only: bool = False, empties: int = 0
+    *,
+    refusal: str = "",
+    text: str = "",
+    tool_calls: bool = False,
+    reasoning_only: bool = False,
+    judged: str = "",
+    empties: int = 0,
 ) -> Setback | None:
-    """None for an answer that can be judged. `refusal`: the endpoint's own words where it refused.
+    """None for an answer with a summary in it, be it a poor one. `refusal`: the endpoint's own words where it refused.
 
-    `empties`: how many empty or reasoning-only answers in a row this model gave to continuations before.
-    Codes: refused, refused_by_template, tool_call, only_reasoning, empty.
+    `judged`: the code of the verdict on the answer. `empties`: how many answers in a row without a summary this model
+    gave to continuations before. Codes: refused, refused_by_template, tool_call, and those of COUNTED.
     """
     if refusal:
         is_template = bool(TEMPLATE.search(refusal))
@@ -40,7 +49,7 @@ def read_setback(
     said = without_thinking(text) or ""
     if tool_calls or is_tool_call(said):
         return Setback("tool_call", suspends=True)
-    if said:
+    if said and judged not in NO_SUMMARY:
         return None
-    code = "only_reasoning" if reasoning_only or text.strip() else "empty"
+    code = judged if said else "only_reasoning" if reasoning_only or text.strip() else "empty"
     return Setback(code, suspends=empties + 1 >= EMPTIES_TO_SUSPEND)

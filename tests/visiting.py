@@ -100,12 +100,12 @@ class Socket:
         await self.communicator.send_to(json.dumps({"seen": seen, "frames": self.frames, **more}))
 
 
-async def settled(chat: Chat) -> None:
+async def settled(chat: Chat, *, seconds: float = SECONDS) -> None:
     """No run and no compaction of the chat is live, and no title is being made."""
     changed = asyncio.Event()
     unsubscribe = events.subscribe(chat.pk, lambda _: changed.set())
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(seconds):
             while await in_database(_is_busy, chat):
                 await changed.wait()
                 changed.clear()

@@ -32,6 +32,10 @@ SUSPENDED = {
     "tool_call": "it called a tool instead of writing one",
     "empty": "it wrote nothing twice",
     "only_reasoning": "it thought twice, but wrote nothing",
+    "apology": "it declined twice to write one",
+    "copy": "it copied the chat twice",
+    "error_text": "it wrote an error twice",
+    "too_short": "it wrote next to nothing twice",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from chatapp.database import in_database
@@ -19,6 +20,23 @@ log = logging.getLogger("foldline.compacting")
 TEMPERATURE = 0.2
 # A small model that gave no summary gives the same again at the same one.
 SECOND_TEMPERATURE = 0.7
+# What says how an answer to the person is to look. All else (tools, template arguments, where it is routed) makes the
+# prompt what the endpoint has cached.
+ANSWER_OPTIONS = frozenset(
+    {
+        "grammar",
+        "json_schema",
+        "logit_bias",
+        "logprobs",
+        "max_completion_tokens",
+        "max_tokens",
+        "n_predict",
+        "response_format",
+        "stop",
+        "tool_choice",
+        "top_logprobs",
+    }
+)
 
 
 class Rejected(Exception):
@@ -39,10 +57,21 @@ class Summariser:
     target: Target
 
     async def ask(
-        self, request: tuple[RequestMessage, ...], *, budget: int, temperature: float = TEMPERATURE
+        self,
+        request: tuple[RequestMessage, ...],
+        *,
+        budget: int,
+        temperature: float = TEMPERATURE,
+        params: dict[str, Any] | None = None,
     ) -> Completion:
-        """Raises EndpointError, Fenced."""
-        completion = await complete(self.target, as_payload(request), max_tokens=budget, temperature=temperature)
+        """`params`: the chat's own options, where its request is prolonged. Raises EndpointError, Fenced."""
+        completion = await complete(
+            self.target,
+            as_payload(request),
+            params=without_answer_options(params or {}),
+            max_tokens=budget,
+            temperature=temperature,
+        )
         await in_database(compactions.note_call, compaction_id=self.compaction_id, usage=completion.usage)
         if completion.usage:
             await self._record_usage(completion.usage)
@@ -58,20 +87,30 @@ class Summariser:
         raise Rejected(verdict.code)
 
     async def _record_usage(self, usage: Usage) -> None:
-        """A failing ledger never fails a compaction (rule I5)."""
+        record = await record_usage(UsageRecord.Kind.COMPACTION, self.chat_id, self.model, usage)
+        if record is None or record.cost is None:
+            return
         try:
-            record = await in_database(
-                ledger.record_usage,
-                kind=UsageRecord.Kind.COMPACTION,
-                chat_id=self.chat_id,
-                model=self.model,
-                usage=usage,
-                measured=True,
-            )
-            if record.cost is not None:
-                await in_database(compactions.note_cost, compaction_id=self.compaction_id, cost=record.cost)
+            await in_database(compactions.note_cost, compaction_id=self.compaction_id, cost=record.cost)
         except Exception:
-            log.exception("Usage of a compaction could not be recorded.")
+            log.exception("What a compaction cost could not be recorded.")
+
+
+async def record_usage(kind: UsageRecord.Kind, chat_id: UUID, model: LanguageModel, usage: Usage) -> UsageRecord | None:
+    """In the ledger; one that fails never fails what it counts (rule I5), and gives None."""
+    try:
+        return await in_database(
+            ledger.record_usage, kind=kind, chat_id=chat_id, model=model, usage=usage, measured=True
+        )
+    except Exception:
+        log.exception("Usage (%s) could not be recorded.", kind)
+        return None
+
+
+def without_answer_options(params: dict[str, Any]) -> dict[str, Any]:
+    """A chat's options for a call that prolongs its request and wants plain text (rule E1): tools are only told."""
+    kept = {name: value for name, value in params.items() if name not in ANSWER_OPTIONS}
+    return kept | ({"tool_choice": "none"} if "tools" in kept else {})
 
 
 def judged(completion: Completion, *, budget: int, source: str) -> Verdict:

@@ -63,10 +63,10 @@ async def compact_for_run(chat_id: UUID, run_id: int, trigger: Compaction.Trigge
 
 
 async def compact_when_idle(chat_id: UUID) -> None:
-    """When a reply has ended and the trigger is reached, so that nobody waits for it (rule B1)."""
+    """When a reply has ended and the idle trigger is reached, so that nobody waits for it (rule B1)."""
     situation = await in_database(loading.load_situation, chat_id)
     meter = situation.meter()
-    if not (situation.site.compacts_when_idle and situation.is_compacting and meter.over_trigger):
+    if not (situation.site.compacts_when_idle and situation.is_compacting and meter.over_idle_trigger):
         return
     if may_try(situation.memory, meter, situation.transcript):
         return

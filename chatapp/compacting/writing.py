@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 
 from chatapp import events
@@ -21,6 +22,8 @@ from compaction.splitting import as_text
 from compaction.tokens import estimate_message
 from compaction.transcript import first_unanswered
 
+log = logging.getLogger("foldline.compacting")
+
 # An estimate may be a third too low: where a chunk is refused as too long, all is cut smaller and begun again.
 SHARES_OF_WINDOW = (1.0, 0.7, 0.45)
 
@@ -37,7 +40,7 @@ async def write_segment(summariser: Summariser, situation: Situation, plan: Plan
     """A segment for what the plan archives. Raises Rejected, EndpointError, Fenced."""
     asked = _as_continuation(situation, plan, instructions)
     continues = not _why_not_continue(summariser, situation, plan, asking=estimate_message(asked[-1]))
-    if continues and (text := await _continue(summariser, plan, asked)):
+    if continues and (text := await _continue(summariser, situation, plan, asked)):
         return Written(text, Compaction.Mode.CONTINUATION)
     # Two summary calls an attempt, chunks aside (rule D4): what the continuation took is gone.
     text = await _from_transcript(summariser, situation, plan, instructions, tries=1 if continues else 2)
@@ -85,24 +88,27 @@ def _why_not_continue(summariser: Summariser, situation: Situation, plan: Plan, 
     )
 
 
-async def _continue(summariser: Summariser, plan: Plan, asked: tuple[RequestMessage, ...]) -> str:
+async def _continue(summariser: Summariser, situation: Situation, plan: Plan, asked: tuple[RequestMessage, ...]) -> str:
     """The segment, or "" where it has to be asked for as a transcript after all (rule E3)."""
     try:
-        completion = await summariser.ask(asked, budget=plan.summary_budget)
+        completion = await summariser.ask(asked, budget=plan.summary_budget, params=situation.chat.parameters)
     except errors.EndpointRefused as refused:
         setback = read_setback(refusal=refused.detail or refused.code)
         await in_database(ledger.note_setback, model=summariser.model, setback=setback)
         return ""
     except errors.RequestTooLong:
         return ""
+    verdict = judged(completion, budget=plan.summary_budget, source=_archived_text(plan))
     setback = read_setback(
         text=completion.text,
         tool_calls=completion.tool_calls,
         reasoning_only=bool(completion.reasoning),
+        judged=verdict.code,
         empties=summariser.model.continuation_empties,
     )
     await in_database(ledger.note_setback, model=summariser.model, setback=setback)
-    verdict = judged(completion, budget=plan.summary_budget, source=_archived_text(plan))
+    if not verdict.ok:
+        log.info("A continuation gave no summary: %s", verdict.code)
     return verdict.text if verdict.ok else ""
 
 

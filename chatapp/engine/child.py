@@ -44,6 +44,11 @@ def exit_at_end_of_input() -> None:
     os._exit(0)
 
 
+def cores() -> int:
+    """Those that this process may use, which a container or `taskset` makes fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def parameters(asked: argparse.Namespace) -> xllamacpp.CommonParams:
     params = xllamacpp.CommonParams()
     params.model.path = asked.model
@@ -51,6 +56,8 @@ def parameters(asked: argparse.Namespace) -> xllamacpp.CommonParams:
     # The context is divided among the slots; each chat is to have the whole window.
     params.n_ctx = asked.context * asked.slots
     params.n_parallel = asked.slots
+    # Its threads wait for each other by spinning: one more than there are cores to run on, and nothing moves.
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = cores()
     params.fit_params = False
     params.ctx_shift = False  # a full window is an error to be handled, never a silent loss of the oldest text
     params.cache_ram_mib = PROMPT_CACHE_MIB

@@ -9,7 +9,7 @@ from django.db.models import F
 
 from chatapp.models import LanguageModel, UsageRecord
 from compaction.calibration import learn_ratio
-from compaction.setbacks import Setback
+from compaction.setbacks import COUNTED, Setback
 from compaction.transcript import Usage
 
 
@@ -55,5 +55,5 @@ def note_setback(*, model: LanguageModel, setback: Setback | None) -> None:
         rows.update(continuation_empties=0)
     elif setback.suspends:
         rows.update(continuation_suspended=setback.code)
-    elif setback.code in {"empty", "only_reasoning"}:
+    elif setback.code in COUNTED:
         rows.update(continuation_empties=F("continuation_empties") + 1)

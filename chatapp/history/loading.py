@@ -10,6 +10,7 @@ from chatapp.history.boundary import compaction_in_force, segments_of
 from chatapp.models import Chat, Endpoint, LanguageModel, Message, SiteSettings
 from chatapp.models.messages import MessageQuerySet
 from compaction.budget import Limits, Meter, headroom_tokens, measure
+from compaction.continuation import continuing_tokens
 from compaction.limits import RECENT_COMPLETIONS
 from compaction.memory import Memory
 from compaction.policies import windowed
@@ -97,7 +98,15 @@ def limits_of(model: LanguageModel | None, site: SiteSettings, chat: Chat | None
         summary_percent=site.summary_percent,
         ratio=model.estimate_ratio if model else 1.0,
         headroom=headroom_tokens(_recent_completions(chat) if chat else (), window),
+        continuing=continuing_tokens(window, site.summary_percent) if _continues(model, site) else 0,
     )
+
+
+def _continues(model: LanguageModel | None, site: SiteSettings) -> bool:
+    """Whether summaries are asked for as one more turn where there is room: then the idle moment sees to the room."""
+    if model is None or site.summariser_id not in {None, model.pk}:
+        return False
+    return site.compacts_when_idle and model.endpoint.keeps_cache and not model.continuation_suspended
 
 
 def _recent_completions(chat: Chat) -> list[int]:

@@ -108,6 +108,7 @@ def view_meter(meter: Meter) -> MeterView:
         summary_percent_of_window=share(meter.summary),
         state="over" if meter.over_trigger else "near" if meter.near_trigger else "calm",
         has_moved=meter.headroom_moved,
+        idle_trigger=meter.idle_trigger,
         system=meter.system,
         summary=meter.summary,
         pinned=meter.pinned,

@@ -100,6 +100,8 @@ class MeterView:
     summary_percent_of_window: int
     state: str
     has_moved: bool
+    # Where it folds after a reply; the trigger, or before it (rule B1).
+    idle_trigger: int
     system: int
     summary: int
     pinned: int

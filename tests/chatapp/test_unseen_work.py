@@ -2,9 +2,11 @@
 
 import asyncio
 
+import pytest
+
 from chatapp.database import in_database
-from chatapp.history import compactions, loading
-from chatapp.models import Endpoint, LanguageModel, SiteSettings
+from chatapp.history import compactions, ledger, loading
+from chatapp.models import Endpoint, LanguageModel, SiteSettings, UsageRecord
 from chatapp.runs import host
 from tests.folding import (
     SUMMARY,
@@ -89,6 +91,40 @@ async def test_e1_recorded_cached_share_alone_is_enough(alice: Visitor) -> None:
     assert (await press(alice, chat)).mode == "continuation"
 
 
+async def test_e1_the_question_comes_with_the_options_that_make_the_prompt_but_not_those_of_an_answer(
+    alice: Visitor,
+) -> None:
+    options = {"tools": [{"type": "function", "function": {"name": "look"}}], "chat_template_kwargs": {"a": 1}}
+    alice.endpoint.always(summarising())
+    chat = await long_chat(alice, parameters={**options, "stop": ["\n"], "max_completion_tokens": 5})
+    await marked_as_caching()
+    alice.endpoint.will(reply("An answer.", usage=(1500, 3, 1400)))
+    await alice.say(chat, "Go on")
+
+    assert (await press(alice, chat)).mode == "continuation"
+    await _background_done()
+
+    asked, warming = [payload for payload in alice.endpoint.payloads if "max_tokens" in payload]
+    for payload in (asked, warming):
+        assert payload.items() >= options.items()
+        assert payload["tool_choice"] == "none"
+        assert not {"stop", "max_completion_tokens"} & payload.keys()
+
+
+async def test_b1_idle_moment_comes_earlier_where_the_summary_is_asked_for_as_one_more_turn(alice: Visitor) -> None:
+    alice.endpoint.always(
+        lambda payload: reply(SUMMARY) if is_summary_request(payload) else reply("Yes.", usage=(3000, 9, 2900))
+    )
+    chat = await long_chat(alice, turns=8)
+    await marked_as_caching(window=4096)
+    meter = (await in_database(loading.load_situation, chat.pk)).meter()
+    assert meter.idle_trigger < 3000 < meter.trigger
+
+    await alice.say(chat, "Go on")
+
+    assert [(c.trigger, c.mode, c.status) for c in await compactions_of(chat)] == [("idle", "continuation", "applied")]
+
+
 async def test_e1_without_a_cache_it_is_a_transcript(alice: Visitor) -> None:
     alice.endpoint.always(summarising())
     chat = await long_chat(alice, window=8000)
@@ -115,6 +151,25 @@ async def test_e3_empty_continuation_falls_back_to_the_transcript_and_two_suspen
 
     model = await in_database(LanguageModel.objects.get)
     assert model.continuation_suspended == "empty"
+
+
+async def test_e3_model_that_declines_twice_is_not_asked_again_for_a_continuation(alice: Visitor) -> None:
+    def script(payload: dict) -> list:
+        if is_continuation(payload):
+            return reply("I'm sorry, but I can't write records of conversations.", usage=(1500, 12))
+        return reply(SUMMARY) if is_summary_request(payload) else reply(WORDS, usage=(1500, 3, 1400))
+
+    alice.endpoint.always(script)
+    chat = await long_chat(alice)
+    await marked_as_caching()
+
+    for _ in range(3):
+        for _ in range(3):
+            await alice.say(chat, WORDS)
+        assert (await press(alice, chat)).mode == "transcript"
+
+    assert (await in_database(LanguageModel.objects.get)).continuation_suspended == "apology"
+    assert sum(map(is_continuation, alice.endpoint.payloads)) == 2
 
 
 async def test_e6_earlier_segments_stay_byte_for_byte(alice: Visitor) -> None:
@@ -183,6 +238,39 @@ async def test_g5_new_prompt_is_warmed_after_the_button_where_the_endpoint_cache
     (warming,) = warmings(alice)
     following = alice.endpoint.payloads[-1]["messages"]
     assert following[: len(warming["messages"])] == warming["messages"]
+
+
+async def test_i5_warming_is_in_the_ledger_under_its_own_kind_and_never_in_the_chats_size(alice: Visitor) -> None:
+    alice.endpoint.always(summarising())
+    chat = await long_chat(alice)
+    await marked_as_caching()
+
+    compaction = await press(alice, chat)
+    await _background_done()
+
+    record = await in_database(UsageRecord.objects.get, kind="warming")
+    assert (record.chat_id, record.model_name) == (chat.pk, "scripted")
+    assert record.prompt_tokens > 0
+    assert (await in_database(loading.load_situation, chat.pk)).meter().used == compaction.tokens_after
+    assert compaction.calls == 1
+
+
+async def test_i5_failing_ledger_fails_neither_the_compaction_nor_the_warming(
+    alice: Visitor, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(**facts: object) -> None:
+        raise RuntimeError("the ledger is full")
+
+    alice.endpoint.always(summarising())
+    chat = await long_chat(alice)
+    await marked_as_caching()
+    monkeypatch.setattr(ledger, "record_usage", fail)
+
+    assert (await press(alice, chat)).status == "applied"
+    await _background_done()
+
+    assert len(warmings(alice)) == 1
+    assert sum("could not be recorded" in record.message for record in caplog.records) == 2
 
 
 async def test_g5_elsewhere_nothing_is_warmed(alice: Visitor) -> None:

@@ -158,6 +158,23 @@ def test_a6_headroom_never_switches_automatic_compaction_on(changes: dict[str, i
     assert (limits.trigger, limits.is_moved_by_headroom) == (0, False)
 
 
+@pytest.mark.parametrize(
+    ("continuing", "headroom", "idle_trigger"),
+    [(0, 0, 850), (50, 0, 850), (100, 0, 850), (150, 0, 800), (150, 125, 675), (150, 400, 500), (900, 0, 500)],
+)
+def test_b1_the_idle_moment_comes_before_the_next_turn_takes_the_room_for_the_question(
+    continuing: int, headroom: int, idle_trigger: int
+) -> None:
+    limits = replace(LIMITS, continuing=continuing, headroom=headroom)
+    assert limits.idle_trigger == idle_trigger
+    assert measure(chat(*turns(1)), limits).idle_trigger == idle_trigger
+
+
+@pytest.mark.parametrize("changes", [{"threshold_percent": 0}, {"window": 0}])
+def test_b1_room_for_the_question_never_switches_automatic_compaction_on(changes: dict[str, int]) -> None:
+    assert replace(LIMITS, continuing=300, **changes).idle_trigger == 0
+
+
 @pytest.mark.parametrize(("headroom", "is_moved"), [(0, False), (400, True)])
 def test_a6_the_meter_says_that_the_trigger_was_moved(headroom: int, is_moved: bool) -> None:
     meter = measure(chat(*turns(1)), replace(LIMITS, headroom=headroom))

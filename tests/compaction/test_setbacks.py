@@ -50,3 +50,13 @@ def test_e3_an_empty_answer_falls_back_and_the_second_suspends(
 @given(st.text(st.characters(categories=["Ll", "Lu"]), min_size=1))
 def test_e3_an_answer_with_words_is_left_to_the_judge(text: str) -> None:
     assert read_setback(text=text) is None
+
+
+@pytest.mark.parametrize(("empties", "suspends"), [(0, False), (1, True)])
+@pytest.mark.parametrize("code", ["apology", "copy", "too_short"])
+def test_e3_words_that_are_no_summary_count_like_none(code: str, empties: int, suspends: bool) -> None:
+    assert read_setback(text="I'm sorry.", judged=code, empties=empties) == Setback(code, suspends=suspends)
+
+
+def test_e3_a_summary_that_is_only_too_long_is_no_setback() -> None:
+    assert read_setback(text="They met and talked.", judged="too_large", empties=1) is None

@@ -1,5 +1,6 @@
 """The real engine: it answers, tells its window, refuses what is too long, and neither dies nor lives on alone."""
 
+import argparse
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 from django.test import override_settings
 
 from chatapp import engine as demo
+from chatapp.engine import child
 from tests.conftest import ENGINE_CONTEXT
 from tests.engine.test_supervisor import wait_for
 from tests.live import ROOT, bare_environment
@@ -58,6 +60,17 @@ def is_alive(pid: int) -> bool:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE  # one that its init hasn't reaped yet is dead
     except psutil.NoSuchProcess:
         return False
+
+
+def test_engine_has_as_many_threads_as_cores_that_it_may_use():
+    usable = os.sched_getaffinity(0)
+    asked = argparse.Namespace(model="m", name="m", context=512, slots=2, tame=False)
+    os.sched_setaffinity(0, {min(usable)})
+    try:
+        params = child.parameters(asked)
+    finally:
+        os.sched_setaffinity(0, usable)
+    assert (params.cpuparams.n_threads, params.cpuparams_batch.n_threads) == (1, 1)
 
 
 def test_engine_answers_a_message(engine):
