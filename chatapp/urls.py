@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from chatapp.views import chats, compactions, health, messages, pages, requests, setup, turns
+from chatapp.views import chats, compactions, health, messages, pages, requests, setup, turns, versions
 
 in_chat = [
     path("", pages.chat, name="chat"),
@@ -16,6 +16,9 @@ in_chat = [
     path("messages/<int:message_id>/retry/", turns.write_again, name="retry"),
     path("messages/<int:message_id>/continue/", turns.go_on, name="continue"),
     path("messages/<int:message_id>/show/", turns.show_version, name="show_version"),
+    path("messages/<int:message_id>/edit/", versions.edit_message, name="edit_message"),
+    path("messages/<int:message_id>/answer/", versions.answer, name="answer"),
+    path("messages/<int:message_id>/fork/", versions.fork, name="fork"),
     path("compact/", compactions.compact, name="compact"),
     path("compactions/<int:compaction_id>/cancel/", compactions.cancel, name="cancel_compaction"),
     path("compactions/<int:compaction_id>/undo/", compactions.undo, name="undo_compaction"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from chatapp.history.boundary import record_for_path
 from chatapp.history.errors import ChatBusy, NotPossible
@@ -67,21 +68,25 @@ def versions_of(chat: Chat, positions: list[int]) -> dict[int, list[int]]:
     A version that failed without a word, or was erased, has nothing to show and isn't counted.
     """
     # By parent, which has an index: by position every message of the chat was looked at (10 ms at 10,000).
-    parents = chat.messages.filter(active=True, position__in=positions).values("parent_id")
-    shown = (
-        Message.objects.filter(parent_id__in=parents)
-        .exclude(content="", reasoning="", active=False, status__in=[*_WORDLESS])
-        .exclude(content="", active=False, deleted_at__isnull=False)
-        .values_list("pk", "parent_id", "position", "active")
-        .order_by("pk")
-    )
-    rows = list(shown)
+    parents = chat.messages.filter(active=True, position__in=positions, position__gt=0).values("parent_id")
+    rows = _shown_versions(Message.objects.filter(parent_id__in=parents)) if any(positions) else []
+    if 0 in positions:
+        rows += _shown_versions(chat.messages.filter(position=0))
     parent_at = {position: parent for _, parent, position, active in rows if active}
     versions: dict[int, list[int]] = {}
     for pk, parent, position, _ in rows:
         if position in parent_at and parent == parent_at[position]:
             versions.setdefault(position, []).append(pk)
     return versions
+
+
+def _shown_versions(messages: QuerySet[Message]) -> list[tuple[int, int | None, int, bool]]:
+    return list(
+        messages.exclude(content="", reasoning="", active=False, status__in=[*_WORDLESS])
+        .exclude(content="", active=False, deleted_at__isnull=False)
+        .values_list("pk", "parent_id", "position", "active")
+        .order_by("pk")
+    )
 
 
 _WORDLESS = (Message.Status.FAILED, Message.Status.INTERRUPTED, Message.Status.STOPPED)

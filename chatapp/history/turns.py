@@ -11,9 +11,11 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
+from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.paths import branch_at
+from chatapp.history.sizes import outdate_usage
 from chatapp.history.texts import first_words, storable
 from chatapp.models import Chat, Compaction, LanguageModel, Message, Run
 
@@ -102,6 +104,91 @@ def begin_again(*, chat_id: UUID, reply_id: int, by: str) -> Turn:
         raise NotPossible("not_a_reply")
     branch_at(chat, reply.position)
     return Turn(chat, reply.parent, _open_reply(chat, reply.parent, by=by))
+
+
+@transaction.atomic
+def begin_answer(*, chat_id: UUID, message_id: int, by: str) -> Turn:
+    """The first reply to the user message that ends the path, as after a fork there.
+
+    Raises ChatBusy while a run is live, NotPossible for any other message.
+    """
+    chat = lock_chat(chat_id)
+    refuse_while_writing(chat)
+    message = editable(chat, message_id)
+    if chat.messages.filter(active=True, position__gt=message.position).exists():
+        raise NotPossible("no_such_message")
+    number_change(chat, touched=True)
+    return Turn(chat, message, _open_reply(chat, message, by=by))
+
+
+@transaction.atomic
+def begin_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: str, by: str) -> Turn:
+    """Another wording of a user message, with a reply and run of its own; the old turn is a version beside it.
+
+    An edit at or before the boundary makes a path without that summary (rule J1). The same key twice is one edit.
+
+    Raises ChatBusy while a run is live, NotPossible for what isn't a user message on the active path.
+    """
+    chat = lock_chat(chat_id)
+    sent = idempotency_key and chat.messages.filter(idempotency_key=idempotency_key).first()
+    if sent:
+        return Turn(chat, sent, None)
+    refuse_while_writing(chat)
+    former = editable(chat, message_id)
+    revision = branch_at(chat, former.position)
+    message = Message.objects.create(
+        chat=chat,
+        parent_id=former.parent_id,
+        position=former.position,
+        role=Message.Role.USER,
+        content=storable(text),
+        idempotency_key=idempotency_key,
+        shown_revision=revision,
+        revision=revision,
+    )
+    return Turn(chat, message, _open_reply(chat, message, by=by))
+
+
+@transaction.atomic
+def save_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: str) -> Message:
+    """Another wording of a user message under which the later turns stay; the former text is kept as a version
+    that ends there. The same text is no edit, the same key twice is one.
+
+    Raises ChatBusy while a run or a compaction is live, NotPossible for what isn't a user message on the active path.
+    """
+    chat = lock_chat(chat_id)
+    sent = idempotency_key and chat.messages.filter(idempotency_key=idempotency_key).first()
+    if sent:
+        return sent
+    refuse_while_busy(chat)
+    former = editable(chat, message_id)
+    if former.content == storable(text):
+        return former
+    revision = number_change(chat, touched=True)
+    Message.objects.filter(pk=former.pk).update(active=False, pinned=False)
+    message = Message.objects.create(
+        chat=chat,
+        parent_id=former.parent_id,
+        position=former.position,
+        role=Message.Role.USER,
+        content=storable(text),
+        pinned=former.pinned,
+        idempotency_key=idempotency_key,
+        shown_revision=former.shown_revision,
+        revision=revision,
+    )
+    former.children.update(parent=message)
+    outdate_usage(chat, since=former.position, through=former.position, was_sent=former.pinned)
+    return message
+
+
+def editable(chat: Chat, message_id: int) -> Message:
+    """A user message on the active path. Raises NotPossible."""
+    shown = chat.messages.filter(active=True, role=Message.Role.USER, deleted_at=None)
+    message = shown.filter(pk=message_id).first()
+    if message is None:
+        raise NotPossible("no_such_message")
+    return message
 
 
 @transaction.atomic

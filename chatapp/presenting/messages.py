@@ -20,8 +20,7 @@ render_kept = lru_cache(maxsize=1024)(render)
 
 def view_messages(chat: Chat, rows: list[Message], *, last_id: int | None = None) -> list[MessageView]:
     """`last_id`: the message that ends the chat, the only one that can be written again with a click."""
-    replies = [row.position for row in rows if row.role == Message.Role.ASSISTANT]
-    versions = paths.versions_of(chat, replies) if replies else {}
+    versions = paths.versions_of(chat, [row.position for row in rows]) if rows else {}
     tombstones = _tombstones(chat, rows)
     return [
         _view_message(row, versions.get(row.position, []), is_last=row.pk == last_id, tombstone=tombstones.get(row.pk))
@@ -68,6 +67,8 @@ def _view_message(row: Message, versions: list[int], *, is_last: bool, tombstone
         can_regenerate=is_reply and is_last and row.status == Message.Status.COMPLETE and not tombstone,
         can_retry=is_reply and is_last and row.status in ENDED_EARLY and not tombstone,
         can_continue=is_last and can_continue(row),
+        can_edit=row.role == Message.Role.USER and not tombstone,
+        can_answer=row.role == Message.Role.USER and is_last and not tombstone,
         is_pinned=row.pinned,
         left_out_count=len(row.left_out),
         version=at + 1,

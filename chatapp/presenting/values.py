@@ -40,6 +40,8 @@ class MessageView:
     can_regenerate: bool
     can_retry: bool
     can_continue: bool
+    can_edit: bool
+    can_answer: bool
     is_pinned: bool
     left_out_count: int
     version: int = 1

@@ -16,7 +16,7 @@ from chatapp import events, runs
 from chatapp.history import continuing, loading, paths, turns
 from chatapp.history.errors import HistoryError
 from chatapp.history.texts import as_typed
-from chatapp.models import LanguageModel, SiteSettings
+from chatapp.models import Chat, LanguageModel, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 
 LONGEST_TEXT = 2_000_000
@@ -73,7 +73,7 @@ def start(request: PersonRequest) -> HttpResponse:
         system_prompt=site.system_prompt,
         by=events.PROCESS,
     )
-    _begin(turn)
+    begin_run(turn)
     if not request.htmx:
         return redirect(turn.chat)
     return HttpResponse(headers={"HX-Redirect": turn.chat.get_absolute_url(), "HX-Trigger": SENT})
@@ -87,10 +87,7 @@ def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     draft = request.POST.get("text", "")
     if not form.is_valid():
         return answer_refusal(request, form.refusal(), chat=chat, draft=draft, status=422)
-    site = SiteSettings.get_solo()
-    limits = loading.limits_of(loading.model_of(chat, site), site)
-    if not loading.measure_new_chat(site, limits, pending_text=form.cleaned_data["text"]).fits:
-        # No compaction could make room for it, so it isn't stored: it stays in the box.
+    if not fits_alone(chat, form.cleaned_data["text"]):
         return answer_refusal(request, "larger_than_window", chat=chat, draft=draft, status=422)
     try:
         turn = turns.begin_turn(
@@ -101,7 +98,7 @@ def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
         )
     except HistoryError as refused:
         return answer_refusal(request, refused.code, chat=chat, draft=draft)
-    _begin(turn)
+    begin_run(turn)
     return answer_changes(request, chat.pk, trigger=SENT)
 
 
@@ -123,7 +120,7 @@ def write_again(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpR
         turn = turns.begin_again(chat_id=chat.pk, reply_id=message_id, by=events.PROCESS)
     except HistoryError as refused:
         return answer_refusal(request, refused.code, chat=chat)
-    _begin(turn)
+    begin_run(turn)
     return answer_changes(request, chat.pk)
 
 
@@ -136,7 +133,7 @@ def go_on(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpRespons
         turn = continuing.begin_continuation(chat_id=chat.pk, reply_id=message_id, by=events.PROCESS)
     except HistoryError as refused:
         return answer_refusal(request, refused.code, chat=chat)
-    _begin(turn)
+    begin_run(turn)
     return answer_changes(request, chat.pk)
 
 
@@ -151,6 +148,13 @@ def show_version(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
     return answer_changes(request, chat.pk)
 
 
-def _begin(turn: turns.Turn) -> None:
+def fits_alone(chat: Chat, text: str) -> bool:
+    """Whether the model could hold this text at all; otherwise no compaction could make room, so it isn't stored."""
+    site = SiteSettings.get_solo()
+    limits = loading.limits_of(loading.model_of(chat, site), site)
+    return loading.measure_new_chat(site, limits, pending_text=text).fits
+
+
+def begin_run(turn: turns.Turn) -> None:
     if turn.run:
         runs.start(turn.run, continued=turn.continued)

@@ -12,7 +12,9 @@ pytestmark = pytest.mark.django_db
 
 EDIT = "compactions/{compaction}/edit/"
 DELETE = "messages/{message}/delete/"
-PAGES = ["", "changes/", "archived/", "earlier/", "rename/", "delete/", "request/", "compactions/", EDIT, DELETE]
+EDIT_MESSAGE = "messages/{message}/edit/"
+IN_CHAT = ["", "changes/", "archived/", "earlier/", "rename/", "delete/", "request/", "compactions/"]
+PAGES = [*IN_CHAT, EDIT, DELETE, EDIT_MESSAGE]
 COMMANDS = [
     "send/",
     "stop/",
@@ -27,6 +29,9 @@ COMMANDS = [
     "compactions/{compaction}/cancel/",
     "compactions/{compaction}/undo/",
     EDIT,
+    EDIT_MESSAGE,
+    "messages/{message}/answer/",
+    "messages/{message}/fork/",
     "messages/{message}/pin/",
     "messages/{message}/fresh/",
     DELETE,
@@ -115,9 +120,7 @@ def test_commands_need_the_csrf_token(chat: Chat) -> None:
     assert client.post("/chats/", FIELDS).status_code == 403
 
 
-@pytest.mark.parametrize(
-    "command", [command for command in COMMANDS if command not in {"rename/", "delete/", EDIT, DELETE}]
-)
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each not in PAGES])
 def test_commands_are_not_carried_out_by_get(chat: Chat, command: str) -> None:
     client = Client()
     client.force_login(chat.owner, backend="allauth.account.auth_backends.AuthenticationBackend")

@@ -1,0 +1,71 @@
+// The editor in a message's place: keys, what was typed kept until it is taken or left, refusals beside the box.
+"use strict";
+{
+  const place = (form) => `foldline:edit:${form.dataset.editor}`;
+  const editorOf = (target) => target.closest?.("form[data-editor]");
+
+  function keep(form, text) {
+    try {
+      if (text === null) localStorage.removeItem(place(form));
+      else localStorage.setItem(place(form), text);
+    } catch {
+      // Storage may be full or forbidden; the text is still in the box.
+    }
+  }
+
+  function recall(form) {
+    try {
+      return localStorage.getItem(place(form));
+    } catch {
+      return null;
+    }
+  }
+
+  function close(form) {
+    const article = form.closest("article");
+    keep(form, null);
+    form.remove();
+    article?.querySelector("[data-edit]")?.focus();
+  }
+
+  document.body.addEventListener("htmx:afterSwap", ({ detail: { target } }) => {
+    const form = target.matches(".editing") && target.querySelector("form[data-editor]");
+    if (!form) return;
+    const box = form.elements.text;
+    box.value = recall(form) ?? box.value;
+    box.focus();
+    box.setSelectionRange(box.value.length, box.value.length);
+    form.scrollIntoView({ block: "nearest" });
+  });
+
+  document.addEventListener("input", ({ target }) => {
+    const form = editorOf(target);
+    if (!form) return;
+    form.querySelector("[data-refused]").textContent = "";
+    keep(form, target.value);
+  });
+
+  document.addEventListener("keydown", (event) => {
+    const form = editorOf(event.target);
+    if (!form || event.isComposing || event.keyCode === 229) return;
+    if (event.key === "Escape") close(form);
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (!event.repeat) form.querySelector("[value=answer]").click();
+  });
+
+  document.addEventListener("click", (event) => {
+    const form = event.target.matches?.("[data-leave]") && editorOf(event.target);
+    if (!form) return;
+    event.preventDefault();
+    close(form);
+  });
+
+  document.body.addEventListener("foldline:edited", ({ target }) => editorOf(target) && close(target));
+
+  // A refusal is read where one types, not under the box for the next message.
+  document.body.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const form = editorOf(detail.requestConfig.elt);
+    if (form && [409, 422].includes(detail.xhr.status)) detail.target = form.querySelector("[data-refused]");
+  });
+}
