@@ -33,15 +33,16 @@ class Memory:
         return self.failures >= MOST_FAILURES
 
 
-def may_try(memory: Memory, meter: Meter, transcript: Transcript, *, is_overflow: bool = False) -> str:
+def may_try(memory: Memory, meter: Meter, transcript: Transcript, *, is_full: bool = False) -> str:
     """ "" when an automatic compaction may be tried, else why not: refused_before, resting.
 
-    The button never asks. An overflow isn't held up by a refusal, but by three failures: shrinking is left (B7).
+    The button never asks. A full window (`is_full`: the endpoint said so, or wrote no reply for want of room)
+    isn't held up by a refusal, but by three failures: shrinking is left (B7).
     """
     known = recall(memory, meter, transcript)
     if known.is_resting:
         return RESTING
-    is_urgent = is_overflow or 0 < meter.window * URGENT_PERCENT <= meter.used * 100
+    is_urgent = is_full or 0 < meter.window * URGENT_PERCENT <= meter.used * 100
     has_grown = meter.used * 100 >= known.refused_size * GROWN_PERCENT
     return "" if is_urgent or has_grown else REFUSED_BEFORE
 

@@ -31,7 +31,7 @@ class Outcome:
 
 async def finish(live: LiveRun, outcome: Outcome) -> None:
     """Close run and row. A continuation that brought nothing leaves the row as it was, but for why it failed."""
-    usage, status = live.gathered.usage, outcome.status
+    status = outcome.status
     failure = {"failure": outcome.failure, "failure_detail": outcome.failure_detail[:500]}
     facts = _facts_of_call(live) | failure
     if live.continued and not (live.has_written or live.gathered.has_tool_calls):
@@ -48,8 +48,7 @@ async def finish(live: LiveRun, outcome: Outcome) -> None:
         content=live.text,
         **facts,
     )
-    if outcome.model and (usage or live.gathered.text):
-        await record_usage(live, outcome.model, usage, outcome.estimated_prompt)
+    await record_call(live, outcome)
 
 
 def _facts_of_call(live: LiveRun) -> dict[str, Any]:
@@ -64,12 +63,17 @@ def _facts_of_call(live: LiveRun) -> dict[str, Any]:
     }
 
 
-async def record_usage(live: LiveRun, model: LanguageModel, usage: Usage | None, estimated_prompt: int) -> None:
+async def record_call(live: LiveRun, outcome: Outcome) -> None:
     """In the ledger, and as a lesson for the model's estimates; a failing ledger never fails a reply."""
-    estimate = Usage(prompt=estimated_prompt, completion=estimate_text(live.gathered.text))
+    usage, model = live.gathered.usage, outcome.model
+    if model is None or not (usage or live.gathered.text):
+        return
+    estimate = Usage(prompt=outcome.estimated_prompt, completion=estimate_text(live.gathered.text))
     try:
         if usage and usage.prompt:
-            await in_database(ledger.learn_ratio_of, model=model, recorded=usage.prompt, estimated=estimated_prompt)
+            await in_database(
+                ledger.learn_ratio_of, model=model, recorded=usage.prompt, estimated=outcome.estimated_prompt
+            )
         await in_database(
             ledger.record_usage,
             kind=UsageRecord.Kind.REPLY,

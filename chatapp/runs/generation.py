@@ -17,10 +17,11 @@ from chatapp.history import ledger, loading, turns
 from chatapp.llm import errors, stream_chat
 from chatapp.models import Compaction, LanguageModel, Message
 from chatapp.runs import titles
-from chatapp.runs.ending import Outcome, finish
+from chatapp.runs.ending import Outcome, finish, record_call
 from chatapp.runs.keeping import GIVEN_UP, kept_up
 from chatapp.runs.live import LiveRun
 from chatapp.runs.preparing import Prepared, prepare, prepared_of
+from compaction.filling import was_window_full
 from compaction.memory import may_try
 from compaction.request import as_payload
 from compaction.shrinking import shrink
@@ -28,6 +29,10 @@ from compaction.shrinking import shrink
 log = logging.getLogger("foldline.runs")
 
 SHRINKINGS = 2  # rule B7
+
+
+class WindowFull(errors.StreamBroken):
+    """The window was full before the reply had a word: compact, then once more."""
 
 
 async def write_reply(live: LiveRun) -> None:
@@ -48,7 +53,8 @@ async def write_reply(live: LiveRun) -> None:
     except Exception:
         log.exception("A run failed.")
         outcome.status, outcome.failure = Message.Status.FAILED, "internal"
-    if live.stopping.is_set() and outcome.status is Message.Status.COMPLETE and not live.gathered.finish_reason:
+    has_ended = live.has_written and live.gathered.finish_reason
+    if live.stopping.is_set() and outcome.status is Message.Status.COMPLETE and not has_ended:
         outcome.status = Message.Status.STOPPED
     with suppress(*GIVEN_UP):
         await asyncio.shield(asyncio.ensure_future(finish(live, outcome)))
@@ -82,30 +88,39 @@ async def _until_stopped(live: LiveRun, work: Any) -> None:
 
 async def _write(live: LiveRun, outcome: Outcome) -> None:
     prepared = await prepare(live)
-    has_tried = prepared.meter.over_trigger and await _compact(live, prepared, Compaction.Trigger.SEND)  # rule B2
-    if has_tried:
+    has_tried = prepared.meter.over_trigger and _may_compact(prepared)
+    if has_tried:  # rule B2
+        await _compact(live, Compaction.Trigger.SEND)
         prepared = await prepare(live)
     try:
         await _stream(live, prepared, outcome)
     except errors.RequestTooLong as too_long:  # rule B3: one compaction, one more try
-        situation = prepared.situation
-        await _learn_window(situation, too_long.window)
-        if situation.limits.threshold_percent == 0 and situation.is_compacting:
+        await _learn_window(prepared.situation, too_long.window)
+        if prepared.situation.limits.threshold_percent == 0 and prepared.situation.is_compacting:
             raise  # at 0 only the button compacts
-        if not has_tried and await _compact(live, prepared, Compaction.Trigger.OVERFLOW):
+        if not has_tried and _may_compact(prepared, is_full=True):
+            await _compact(live, Compaction.Trigger.OVERFLOW)
             prepared = await prepare(live)
         await _stream_shrinking(live, prepared, outcome)
+    except WindowFull:  # rule B5: one compaction that makes room, one more try
+        if has_tried or not _may_compact(prepared, is_full=True) or not await _compact(live, Compaction.Trigger.FULL):
+            raise
+        await record_call(live, outcome)
+        live.begin_afresh()
+        await _stream(live, await prepare(live), outcome)
 
 
-async def _compact(live: LiveRun, prepared: Prepared, trigger: Compaction.Trigger) -> bool:
-    """Whether an automatic compaction was tried: policy, refusal memory and rest allow it (rules D3, D4, J4)."""
-    situation, is_overflow = prepared.situation, trigger == Compaction.Trigger.OVERFLOW
-    if not situation.is_compacting:
+def _may_compact(prepared: Prepared, *, is_full: bool = False) -> bool:
+    """Whether policy, threshold, refusal memory and rest allow an automatic compaction (rules A5, D3, D4, J4)."""
+    situation = prepared.situation
+    if not situation.is_compacting or situation.limits.threshold_percent == 0:
         return False
-    if may_try(situation.memory, prepared.meter, situation.transcript, is_overflow=is_overflow):
-        return False
-    await compacting.compact_for_run(live.chat_id, live.run_id, trigger)
-    return True
+    return not may_try(situation.memory, prepared.meter, situation.transcript, is_full=is_full)
+
+
+async def _compact(live: LiveRun, trigger: Compaction.Trigger) -> bool:
+    """Whether it was applied."""
+    return await compacting.compact_for_run(live.chat_id, live.run_id, trigger)
 
 
 async def _stream_shrinking(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
@@ -144,8 +159,17 @@ async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
                 live.take(event)
     finally:
         await noting
-    if not live.has_written and not live.gathered.has_tool_calls:
-        raise errors.StreamBroken("only_reasoning" if live.reasoning else "empty_reply")
+    if live.has_written or live.gathered.has_tool_calls:
+        return
+    if was_window_full(
+        finish_reason=live.gathered.finish_reason,
+        usage=live.gathered.usage,
+        estimated_prompt=prepared.estimated_tokens,
+        reasoning=live.gathered.reasoning,
+        limits=situation.limits,
+    ):
+        raise WindowFull("window_full")
+    raise errors.StreamBroken("only_reasoning" if live.gathered.reasoning else "empty_reply")
 
 
 async def _note_beginning(live: LiveRun, prepared: Prepared, model: LanguageModel) -> None:

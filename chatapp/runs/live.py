@@ -60,6 +60,12 @@ class LiveRun:
                 self._wants_whole = True
         self.changed.set()
 
+    def begin_afresh(self) -> None:
+        """Withdraw what this run has brought so far, from the page too: it asks once more."""
+        self.gathered = Gathered()
+        self._reply, self._thoughts = StreamedText(), StreamedText()
+        self.show_whole()
+
     def show_whole(self) -> None:
         """Let the next frame hold all of it, for whoever comes later or missed something."""
         self._wants_whole = True
@@ -76,7 +82,7 @@ class LiveRun:
             "message_id": self.reply_id,
             "frame": reply,
             "whole": whole,
-            "reasoning": thoughts if reasoning else None,
+            "reasoning": thoughts if reasoning or whole else None,
             "waiting": self.waiting,
             "waiting_seconds": round(self.waiting_seconds),
         }

@@ -62,7 +62,8 @@
     if (part("reasoning-blocks")) {
       const done = Number(frame.dataset.reasoningDone);
       fits = applyPart("reasoning-", id, done, part("reasoning-blocks"), part("reasoning-tail"), whole) && fits;
-      byId(`reasoning-${id}`).hidden = false;
+      const thoughts = [`reasoning-blocks-${id}`, `reasoning-tail-${id}`].map(byId);
+      byId(`reasoning-${id}`).hidden = !thoughts.some((place) => place.textContent.trim());
     }
     foldline.patchChildren(byId(`waiting-${id}`), part("waiting"));
     back();

@@ -66,7 +66,7 @@ def test_d3_a_refusal_that_still_holds_is_remembered_whole() -> None:
 
 
 def test_d3_never_in_the_way_of_an_overflow() -> None:
-    assert may_try(REFUSED, at(700), CHAT, is_overflow=True) == ""
+    assert may_try(REFUSED, at(700), CHAT, is_full=True) == ""
 
 
 @pytest.mark.parametrize(("size", "answer"), [(899, "refused_before"), (900, ""), (950, "")])
@@ -85,7 +85,7 @@ def test_d4_after_three_failures_in_a_row_it_rests(times: int, answer: str) -> N
 
 
 def test_d4_an_overflow_rests_too() -> None:
-    assert may_try(failed(3), at(1_200), CHAT, is_overflow=True) == "resting"
+    assert may_try(failed(3), at(1_200), CHAT, is_full=True) == "resting"
 
 
 def test_d4_a_success_ends_the_row() -> None:
