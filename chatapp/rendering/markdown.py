@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from django.utils.safestring import SafeString
+from linkify_it import LinkifyIt
 from markdown_it import MarkdownIt
-from markdown_it.rules_core import StateCore
+from markdown_it.rules_core import StateCore, linkify
 from markdown_it.token import Token
 
 from chatapp.rendering.highlighting import code_box
@@ -23,11 +25,14 @@ COST_OF_MARK = 10
 COST_OF_CODE = 2
 COST_OF_LINE = 25
 COST_OF_BLOCK = 60
+COST_OF_ADDRESS = 150
 MARKS = "*_~`<|&\\!(:"
 # A text may cost about a quarter of a second; the blocks after that are shown as plain text.
 BUDGET = 250_000
 
 LINK_SCHEMES = frozenset({"http", "https", "mailto"})
+# Looking for addresses takes the square of a word's length: 60 kB of "https://a" took 6 s.
+OVERLONG_WORD = re.compile(r"\S{2000}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,8 @@ class Block:
             return COST_OF_BLOCK + COST_OF_CODE * len(self.source)
         count = self.source.count
         lines = COST_OF_BLOCK + COST_OF_LINE * count("\n")
-        return lines + COST_OF_BRACKET * count("[") + COST_OF_MARK * sum(map(count, MARKS))
+        inline = COST_OF_BRACKET * count("[") + COST_OF_MARK * sum(map(count, MARKS))
+        return lines + inline + COST_OF_ADDRESS * count("://")
 
     @property
     def is_fence(self) -> bool:
@@ -66,6 +72,25 @@ def is_web_link(url: str) -> bool:
         return urlsplit(url).scheme.lower() in LINK_SCHEMES
     except ValueError:
         return False
+
+
+def link_addresses(state: StateCore) -> None:
+    """An address that stands in the text is a link, too; only where it says http:// or https:// itself."""
+    if not any(OVERLONG_WORD.search(block.content) for block in state.tokens):
+        linkify(state)
+
+
+def drop_empty_links(state: StateCore) -> None:
+    """A link without an address, as in "[here]()", is its text."""
+    for block in state.tokens:
+        is_kept, children = True, []
+        for token in block.children or ():
+            if token.type == "link_open":
+                is_kept = bool(token.attrs.get("href"))
+            if is_kept or token.type not in {"link_open", "link_close"}:
+                children.append(token)
+        if block.children:
+            block.children = children
 
 
 def replace_images(state: StateCore) -> None:
@@ -89,10 +114,15 @@ def image_as_link(image: Token, *, inside_link: bool) -> list[Token]:
 
 
 def make_parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": True, "maxNesting": MAX_NESTING})
+    parser.enable(["table", "strikethrough"])
     # A reference may be defined after its use: then a block that is already on the page would have to change.
     parser.disable("reference")
+    parser.core.ruler.push("addresses", link_addresses)
+    parser.core.ruler.push("empty links", drop_empty_links)
     parser.core.ruler.push("images", replace_images)
+    finder = LinkifyIt(options={"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
+    parser.linkify = finder.add("ftp:", None).add("//", None)
     parser.validateLink = is_web_link  # type: ignore[method-assign]
     return parser
 

@@ -34,6 +34,9 @@ ATTACKS = [
     "- ```html\n  <svg onload=alert(1)>\n  ```",
     "| <script>alert(1)</script> |\n|-|\n| <svg onload=alert(1)> |",
     '<pre><code class="language-js">\'</code></pre>',
+    'https://e.test/"onclick=alert(1)',
+    "https://e.test/<script>alert(1)</script>",
+    "javascript://e.test/%0aalert(1)",
     "\x00<scr\x00ipt>alert(1)</script>",
 ]
 ALLOWED_TAGS = {"a", "br", "button", "div", "hr", "li", "p", "span", "table", "tbody", "td", "th", "thead", "tr"} | {
@@ -61,7 +64,7 @@ def test_an_attack_is_only_text_whole_streamed_or_plain(text):
     assert [tag for tag, _ in elements(render_plain(text))] == ["p"]
 
 
-@given(st.text(alphabet="<>\"'`[]()!*#-|~ \nabjs:/=&;\\", max_size=80))
+@given(st.text(alphabet="<>\"'`[]()!*#-|~ \nabhtps:/=&;.\\", max_size=80))
 def test_any_text_is_harmless(text):
     assert_harmless(render(text))
 
@@ -99,6 +102,9 @@ def test_unprintable_text_is_rendered(text):
         "```python\n" + "'''" * 60_000,
         "```\n" * 40_000,
         "a" * 1_000_000,
+        "https://a" * 20_000,
+        ("https://a" * 200 + " ") * 100,
+        "https://a.test/ " * 12_000,
     ],
     ids=lambda text: repr(text[:8]),
 )

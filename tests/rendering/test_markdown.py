@@ -42,6 +42,35 @@ def test_link_opens_elsewhere_and_tells_nothing():
     assert attributes == {"href": "https://e.test", "target": "_blank", "rel": "noopener noreferrer nofollow"}
 
 
+@pytest.mark.parametrize(
+    ("text", "href"),
+    [
+        ("See https://e.test/a_b_(c)?d=1.", "https://e.test/a_b_(c)?d=1"),
+        ("*http://e.test*", "http://e.test"),
+        ("- https://пример.рф/", "https://xn--e1afmkfd.xn--p1ai/"),
+    ],
+)
+def test_an_address_in_the_text_is_a_link(text, href):
+    ((_, attributes),) = [found for found in elements(render(text)) if found[0] == "a"]
+
+    assert attributes["href"] == href
+
+
+@pytest.mark.parametrize(
+    "text", ["`https://e.test`", "e.test", "a@e.test", "//e.test", "ftp://e.test", "javascript://e.test", "file:///etc"]
+)
+def test_what_is_no_address_for_a_browser_stays_text(text):
+    assert "<a" not in render(text)
+
+
+def test_a_link_to_nowhere_is_its_text():
+    assert render("[here]() and [there](https://e.test)").count("<a") == 1
+
+
+def test_an_address_inside_a_link_stays_one_link():
+    assert render("[https://e.test](https://other.test)").count("<a") == 1
+
+
 def test_remote_image_is_a_link_that_is_not_followed_by_itself():
     markup = render("![a cat](https://e.test/cat.png)")
 
