@@ -67,15 +67,18 @@ def values_in(summary: str) -> tuple[str, ...]:
 
 
 def notable_compaction(chat: Chat) -> Compaction | None:
-    """The running compaction, or the last one if it didn't apply and nothing was said since (rules K2, K3)."""
+    """The running compaction, or the last one if it isn't in force and nothing was said since (rules I6, K2, K3)."""
     last = chat.compactions.order_by("-pk").first()
-    quiet = {Compaction.Status.APPLIED, Compaction.Status.UNDONE}
-    if last is None or last.status in quiet:
+    if last is None or last.status == Compaction.Status.APPLIED:
         return None
     if last.status == Compaction.Status.RUNNING or last.ended_at is None:
         return last
-    said_since = chat.messages.filter(role=Message.Role.USER, created_at__gt=last.ended_at).exists()
-    return None if said_since else last
+    said = chat.messages.filter(role=Message.Role.USER)
+    is_undone = last.status == Compaction.Status.UNDONE
+    since = (
+        said.filter(shown_revision__gt=chat.fold_revision) if is_undone else said.filter(created_at__gt=last.ended_at)
+    )
+    return None if since.exists() else last
 
 
 def is_resting(chat: Chat, model: LanguageModel | None) -> bool:

@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from chatapp.history import loading
 from chatapp.models import Chat, LanguageModel, Message, Run, SiteSettings
 from chatapp.models.messages import MessageQuerySet
-from chatapp.presenting.fold import is_resting, notable_compaction, view_divider, view_meter
+from chatapp.presenting.fold import is_resting, may_fold_next, notable_compaction, view_divider, view_meter
 from chatapp.presenting.messages import view_messages
 from chatapp.presenting.sidebar import read_sidebar
 from chatapp.presenting.values import ChatPage, MessageView, OlderPage
@@ -46,18 +46,24 @@ def _page_of(chat: Chat) -> ChatPage:
     """What can change with every revision; messages, divider and models are still to come."""
     site = SiteSettings.get_solo()
     model = loading.model_of(chat, site)
+    meter = loading.load_meter(chat, site, model)
+    run_live = Run.objects.live().filter(chat=chat).exists()
+    folds_next = (
+        "" if not may_fold_next(chat, meter, model) else "end" if run_live and site.compacts_when_idle else "send"
+    )
     return ChatPage(
         chat=chat,
         seen=chat.revision,
         messages=[],
         divider=None,
         compaction=notable_compaction(chat),
-        meter=view_meter(loading.load_meter(chat, site, model)),
+        meter=view_meter(meter),
         models=[],
         current_model=model,
         earlier_before=None,
-        run_live=Run.objects.live().filter(chat=chat).exists(),
+        run_live=run_live,
         is_resting=is_resting(chat, model),
+        folds_next=folds_next,
     )
 
 
@@ -154,4 +160,5 @@ def empty_page() -> dict[str, Any]:
         "earlier_before": None,
         "run_live": False,
         "is_resting": False,
+        "folds_next": "",
     }

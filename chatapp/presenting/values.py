@@ -128,7 +128,10 @@ class OlderPage:
 
 @dataclass(slots=True)
 class ChatPage:
-    """Everything that chat/page.html and chat/changes.html read of one chat."""
+    """Everything that chat/page.html and chat/changes.html read of one chat.
+
+    `folds_next`: when earlier turns fold by themselves next, "end" (of this reply) or "send"; "" while they don't.
+    """
 
     chat: Chat
     seen: int
@@ -141,6 +144,7 @@ class ChatPage:
     earlier_before: int | None
     run_live: bool
     is_resting: bool
+    folds_next: str
 
     def context(self) -> dict[str, Any]:
         return {item.name: getattr(self, item.name) for item in fields(self)}

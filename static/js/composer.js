@@ -55,9 +55,20 @@
     if (!event.repeat) send();
   });
 
+  // A rough count at once, about four Latin characters a token and one of any other; the server's comes after a pause.
+  function guess() {
+    const meter = document.querySelector("[data-meter]");
+    if (!meter) return;
+    const others = (box.value.match(/[^\0-\u024f]/g) || []).length;
+    const typed = Math.ceil((box.value.length - others) / 4) + others;
+    const used = Number(meter.dataset.used) - Number(meter.dataset.pending) + typed;
+    meter.querySelector("[data-meter-used]").textContent = `≈ ${used.toLocaleString("en")}`;
+  }
+
   box.addEventListener("input", () => {
     error.textContent = "";
     grow();
+    guess();
     remember();
   });
 
@@ -85,6 +96,13 @@
   }
 
   document.body.addEventListener("foldline:sent", accepted);
+
+  // A new meter knows nothing of what is in this box.
+  document.addEventListener("foldline:changed", () => {
+    if (!box.value) return;
+    guess();
+    htmx.trigger(box, "foldline:meter");
+  });
 
   const isMeter = (event) => event.target === box || event.detail.elt === box;
 
