@@ -10,6 +10,7 @@ in_chat = [
     path("changes/", pages.changes, name="changes"),
     path("archived/", pages.archived, name="archived"),
     path("earlier/", pages.earlier, name="earlier"),
+    path("print/", pages.printed, name="print"),
     path("send/", turns.send, name="send"),
     path("stop/", turns.stop, name="stop"),
     path("messages/<int:message_id>/regenerate/", turns.write_again, name="regenerate"),

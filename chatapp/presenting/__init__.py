@@ -2,13 +2,16 @@
 
 from chatapp.presenting.fold import view_meter
 from chatapp.presenting.pages import (
+    Place,
     empty_page,
     live_run_of,
     may_see,
     read_archived,
     read_changes,
     read_earlier,
+    read_linked,
     read_page,
+    read_whole,
     revision_in,
 )
 from chatapp.presenting.sidebar import read_sidebar
@@ -16,14 +19,17 @@ from chatapp.presenting.values import MeterView
 
 __all__ = [
     "MeterView",
+    "Place",
     "empty_page",
     "live_run_of",
     "may_see",
     "read_archived",
     "read_changes",
     "read_earlier",
+    "read_linked",
     "read_page",
     "read_sidebar",
+    "read_whole",
     "revision_in",
     "view_meter",
 ]

@@ -26,6 +26,7 @@ def view_divider(chat: Chat) -> DividerView | None:
     return DividerView(
         compaction_id=force.pk,
         count=force.through_position + 1 - (_still_sent(chat) if is_fresh_start else 0),
+        last_count=force.message_count,
         folded_at=chat.compacted_at,
         tokens_before=force.tokens_before,
         tokens_after=force.tokens_after,
@@ -38,6 +39,7 @@ def view_divider(chat: Chat) -> DividerView | None:
         prompt_tokens=force.prompt_tokens,
         completion_tokens=force.completion_tokens,
         cached_tokens=force.cached_tokens,
+        cached_percent=percent(force.cached_tokens, force.prompt_tokens),
         model_name=force.model_name,
         summary_html=render_kept(chat.summary),
         summary_text=chat.summary,
@@ -52,6 +54,10 @@ def view_divider(chat: Chat) -> DividerView | None:
         values=values_in(chat.summary),
         cost=force.cost,
     )
+
+
+def percent(part: float, whole: float) -> int:
+    return round(100 * part / whole) if whole else 0
 
 
 def _still_sent(chat: Chat) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,20 @@ from chatapp.presenting.sidebar import read_sidebar
 from chatapp.presenting.values import ChatPage, MessageView, OlderPage
 
 MESSAGES_ON_A_PAGE = 40
+MESSAGES_BEFORE_A_LINKED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which page of messages: the one before or after a position, or around one; the newest where nothing is said.
+
+    None of them is at `until` or behind it: that is on the page already.
+    """
+
+    before: int | None = None
+    after: int | None = None
+    at: int | None = None
+    until: int | None = None
 
 
 def revision_in(text: str) -> int:
@@ -124,23 +138,57 @@ def _changed(rows: MessageQuerySet, seen: int) -> list[Message]:
     return sorted([*changed.deleted(), *newest], key=lambda row: row.position)
 
 
-def read_archived(chat: Chat, *, before: int | None) -> OlderPage:
+def read_archived(chat: Chat, place: Place) -> OlderPage:
     """What lies behind the divider, the newest page first."""
-    return _older(chat, chat.messages.on_path().up_to_boundary(chat.compacted_through), before)
+    return _older(chat, chat.messages.on_path().up_to_boundary(chat.compacted_through), place)
 
 
-def read_earlier(chat: Chat, *, before: int | None) -> OlderPage:
+def read_earlier(chat: Chat, place: Place) -> OlderPage:
     """Live messages that weren't on the first paint."""
-    return _older(chat, chat.messages.on_path().after_boundary(chat.compacted_through), before)
+    return _older(chat, chat.messages.on_path().after_boundary(chat.compacted_through), place)
 
 
-def _older(chat: Chat, rows: MessageQuerySet, before: int | None) -> OlderPage:
-    if before is not None:
-        rows = rows.filter(position__lt=before)
+def read_linked(chat: Chat, position: int, *, first_shown: int | None) -> dict[str, OlderPage]:
+    """What a page needs beside its first paint so that a linked message is on it: a page of either side, or nothing.
+
+    `first_shown`: the position at which the first paint begins, None where it holds every live message.
+    """
+    if chat.compacted_through and position <= chat.compacted_through.position:
+        return {"archived": read_archived(chat, Place(at=position))}
+    if first_shown is None or position >= first_shown:
+        return {}
+    return {"earlier": read_earlier(chat, Place(at=position, until=first_shown))}
+
+
+def read_whole(chat: Chat) -> ChatPage:
+    """Every message of the path, to be printed; the divider stands where the boundary is."""
+    page = _page_of(chat)
+    page.messages = view_messages(chat, list(chat.messages.on_path()))
+    page.divider = view_divider(chat)
+    return page
+
+
+def _older(chat: Chat, rows: MessageQuerySet, place: Place) -> OlderPage:
+    """Read in the direction that is asked for; of a page around a message most is what comes after it."""
+    if place.until is not None:
+        rows = rows.filter(position__lt=place.until)
+    if place.after is not None or place.at is not None:
+        since = place.at - MESSAGES_BEFORE_A_LINKED if place.at is not None else (place.after or 0) + 1
+        found = list(rows.filter(position__gte=since)[: MESSAGES_ON_A_PAGE + 1])
+        shown = found[:MESSAGES_ON_A_PAGE]
+        before = shown[0].position if place.at is not None and shown and shown[0].position > _first(rows) else None
+        after = shown[-1].position if len(found) > MESSAGES_ON_A_PAGE else None
+        return OlderPage(view_messages(chat, shown), before, after, place.until)
+    if place.before is not None:
+        rows = rows.filter(position__lt=place.before)
     newest = list(rows.reverse()[: MESSAGES_ON_A_PAGE + 1])[::-1]
     has_more = len(newest) > MESSAGES_ON_A_PAGE
     shown = newest[-MESSAGES_ON_A_PAGE:]
     return OlderPage(view_messages(chat, shown), shown[0].position if has_more else None)
+
+
+def _first(rows: MessageQuerySet) -> int:
+    return rows.values_list("position", flat=True)[0]
 
 
 def empty_page() -> dict[str, Any]:

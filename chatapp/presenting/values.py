@@ -64,6 +64,7 @@ class MessageView:
 class DividerView:
     compaction_id: int
     count: int
+    last_count: int
     folded_at: datetime
     tokens_before: int
     tokens_after: int
@@ -76,6 +77,7 @@ class DividerView:
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int
+    cached_percent: int
     model_name: str
     summary_html: SafeString
     summary_text: str
@@ -120,10 +122,15 @@ class SidebarGroup:
 
 @dataclass(frozen=True, slots=True)
 class OlderPage:
-    """Up to forty older messages, in order; `before` is where the next older page ends, None at the beginning."""
+    """Up to forty messages, in order; `before` is where the next older page ends, None at the beginning.
+
+    `after` is where newer ones go on that aren't on the page either (those before `until`), None where it joins them.
+    """
 
     messages: list[MessageView]
     before: int | None
+    after: int | None = None
+    until: int | None = None
 
 
 @dataclass(slots=True)

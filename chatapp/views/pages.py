@@ -26,7 +26,10 @@ def chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
     context = page_context(request, shown)
     if "archived" in request.GET:  # the divider's link, for a browser without JavaScript
-        context["archived"] = presenting.read_archived(shown, before=None)
+        context["archived"] = presenting.read_archived(shown, presenting.Place())
+    position = _number(request, "m")
+    if position is not None:  # a link to a message, which may be behind the divider or above the first paint
+        context |= presenting.read_linked(shown, position, first_shown=context["earlier_before"])
     return render(request, "chat/page.html", context)
 
 
@@ -43,7 +46,7 @@ def changes(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 @require_GET
 def archived(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
-    older = presenting.read_archived(shown, before=_position(request))
+    older = presenting.read_archived(shown, _place(request))
     if not request.htmx:
         return render(request, "chat/page.html", page_context(request, shown) | {"archived": older})
     return render(request, "chat/_archived.html", {"chat": shown, "archived": older})
@@ -53,11 +56,19 @@ def archived(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 @require_GET
 def earlier(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
-    older = presenting.read_earlier(shown, before=_position(request))
+    older = presenting.read_earlier(shown, _place(request))
     if not request.htmx:
         context = page_context(request, shown) | {"messages": older.messages, "earlier_before": older.before}
         return render(request, "chat/page.html", context)
     return render(request, "chat/_earlier.html", {"chat": shown, "earlier": older})
+
+
+@login_required
+@require_GET
+def printed(request: PersonRequest, chat_id: UUID) -> HttpResponse:
+    """The whole chat on one page, what is behind the divider too, for paper or a browser's own search (rule K1)."""
+    shown = chat_or_404(request, chat_id)
+    return render(request, "chat/printed.html", presenting.read_whole(shown).context())
 
 
 @login_required
@@ -75,6 +86,12 @@ def dismiss_notice(request: PersonRequest) -> HttpResponse:
     return response
 
 
-def _position(request: PersonRequest) -> int | None:
-    raw = request.GET.get("before", "")
+def _place(request: PersonRequest) -> presenting.Place:
+    return presenting.Place(
+        before=_number(request, "before"), after=_number(request, "after"), until=_number(request, "until")
+    )
+
+
+def _number(request: PersonRequest, name: str) -> int | None:
+    raw = request.GET.get(name, "")
     return int(raw) if raw.isascii() and raw.isdigit() and len(raw) < 10 else None

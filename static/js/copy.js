@@ -31,6 +31,18 @@
   }
 
   document.addEventListener("click", async (event) => {
+    const link = event.target.closest("[data-copy-link]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const mark = document.createElement("span");
+    mark.className = "mark";
+    const done = await copy(link.href, document.body);
+    mark.textContent = document.getElementById("status").textContent = done ? "Link copied" : link.href;
+    link.closest(".actions").append(mark);
+    setTimeout(() => mark.remove(), done ? 1600 : 15000);
+  });
+
+  document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy], [data-copy-code]");
     if (!button) return;
     const done = await copy(textFor(button), button.closest("dialog") || document.body);

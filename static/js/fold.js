@@ -1,7 +1,7 @@
 // The crease: opens and closes what belongs to it, and fetches the archived messages when they are first asked for.
 "use strict";
 {
-  const { scroller, mark, release } = foldline.scroll;
+  const { scroller, mark, release, stay } = foldline.scroll;
   const crease = () => document.getElementById("crease");
 
   function label(button, isOpen) {
@@ -31,14 +31,44 @@
     scroller.scrollTop += Math.max(0, Math.min(hiddenBelow, roomAbove));
   }
 
+  // What has been fetched and is folded again is still found by the browser's own search, which then opens it.
+  function setHidden(panel, value) {
+    panel.hidden = value && panel.id === "archived" && panel.childElementCount ? "until-found" : value;
+  }
+
+  function open(panel) {
+    panel.hidden = false;
+    label(document.querySelector(`[data-toggle=${panel.id}]`), true);
+    release();
+  }
+
+  // An address that ends in #m-7: opens what the message lies in, or asks for a page that holds it.
+  function goToLinked() {
+    const position = /^#m-(\d+)$/.exec(location.hash)?.[1];
+    if (!position) return;
+    const message = document.getElementById(`m-${position}`);
+    const panel = message?.closest("#archived");
+    if (panel?.hidden) open(panel);
+    if (message) {
+      message.scrollIntoView({ block: "center" });
+      stay();
+    } else if (new URLSearchParams(location.search).get("m") !== position) {
+      location.replace(`?m=${position}#m-${position}`);
+    }
+  }
+
+  document.addEventListener("beforematch", ({ target }) => target.id === "archived" && open(target));
+  addEventListener("hashchange", goToLinked);
+  goToLinked();
+
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-toggle]");
     if (!button) return;
     event.preventDefault();
     const panel = document.getElementById(button.dataset.toggle);
-    const isOpen = panel.hidden;
+    const isOpen = Boolean(panel.hidden);
     const back = mark(crease());
-    panel.hidden = !isOpen;
+    setHidden(panel, !isOpen);
     label(button, isOpen);
     if (isOpen) release();
     back();

@@ -79,5 +79,5 @@ window.foldline = window.foldline || {};
     document.getElementById("crease").scrollIntoView({ block: "center" });
   }
 
-  foldline.scroll = { mark, release, scroller };
+  foldline.scroll = { mark, release, scroller, stay: () => follow(false) };
 }

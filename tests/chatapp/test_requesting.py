@@ -160,7 +160,7 @@ async def test_j4_what_the_window_leaves_out_is_listed(alice: Visitor) -> None:
 
     assert shown.left_out_count == len(shown.left_out) == 40 - len(shown.parts)
     assert {each.how for each in shown.left_out} == {"dropped"}
-    assert f'#m-{shown.left_out[0].position}"' in html
+    assert f'?m={shown.left_out[0].position}#m-{shown.left_out[0].position}"' in html
 
 
 async def test_b7_what_the_last_request_had_to_do_without_is_listed(alice: Visitor) -> None:

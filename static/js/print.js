@@ -1,0 +1,3 @@
+// The page that is there to be printed asks for it by itself.
+"use strict";
+addEventListener("load", () => print());
