@@ -16,7 +16,7 @@ from chatapp.history.loading import PENDING_ID, Situation
 from chatapp.llm.options import make_body
 from chatapp.models import Chat, Compaction, Message, Run
 from chatapp.presenting import MeterView, view_meter
-from chatapp.presenting.fold import may_fold_next, values_in
+from chatapp.presenting.fold import folds_next, values_in
 from chatapp.rendering import render
 from compaction.budget import recorded_reply
 from compaction.exact import split_blocks
@@ -107,7 +107,7 @@ def read_request(chat_id: UUID, *, pending_text: str = "") -> RequestView:
         left_out=left_out[:MOST_LISTED],
         left_out_count=len(left_out),
         has_pending=bool(typed),
-        folds_first=may_fold_next(situation.chat, meter, situation.model),
+        folds_first=folds_next(situation.chat, meter, situation.model),
         run_live=Run.objects.live().filter(chat_id=chat_id).exists(),
         raw_json=_body(situation, request),
     )

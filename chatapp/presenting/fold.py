@@ -93,9 +93,13 @@ def is_resting(chat: Chat, model: LanguageModel | None) -> bool:
     return memory.is_resting and memory.model == (model.name if model else "")
 
 
-def may_fold_next(chat: Chat, meter: Meter, model: LanguageModel | None) -> bool:
-    """Whether the next message folds earlier turns by itself (rule I6, "upcoming"): as planned over, read cheaply."""
-    if chat.policy != Chat.Policy.COMPACT or not meter.over_trigger or model is None:
+def folds_next(chat: Chat, meter: Meter, model: LanguageModel | None, *, when_idle: bool = False) -> bool:
+    """Whether the next message folds earlier turns by itself, or the end of a reply (rule I6, "upcoming").
+
+    Decided as when it comes to it, and read cheaply.
+    """
+    has_reached = meter.over_idle_trigger if when_idle else meter.over_trigger
+    if chat.policy != Chat.Policy.COMPACT or not has_reached or model is None:
         return False
     memory = Memory(**chat.compaction_memory)
     head = chat.messages.on_path().after_boundary(chat.compacted_through).filter(pk=memory.head)

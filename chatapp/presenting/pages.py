@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from chatapp.history import loading
 from chatapp.models import Chat, LanguageModel, Message, Run, SiteSettings
 from chatapp.models.messages import MessageQuerySet
-from chatapp.presenting.fold import is_resting, may_fold_next, notable_compaction, view_divider, view_meter
+from chatapp.presenting.fold import folds_next, is_resting, notable_compaction, view_divider, view_meter
 from chatapp.presenting.messages import view_messages
 from chatapp.presenting.sidebar import read_sidebar
 from chatapp.presenting.values import ChatPage, MessageView, OlderPage
@@ -62,9 +62,8 @@ def _page_of(chat: Chat) -> ChatPage:
     model = loading.model_of(chat, site)
     meter = loading.load_meter(chat, site, model)
     run_live = Run.objects.live().filter(chat=chat).exists()
-    folds_next = (
-        "" if not may_fold_next(chat, meter, model) else "end" if run_live and site.compacts_when_idle else "send"
-    )
+    when_idle = run_live and site.compacts_when_idle
+    is_due = folds_next(chat, meter, model, when_idle=when_idle)
     return ChatPage(
         chat=chat,
         seen=chat.revision,
@@ -77,7 +76,7 @@ def _page_of(chat: Chat) -> ChatPage:
         earlier_before=None,
         run_live=run_live,
         is_resting=is_resting(chat, model),
-        folds_next=folds_next,
+        folds_next="" if not is_due else "end" if when_idle else "send",
     )
 
 

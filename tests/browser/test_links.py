@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -89,6 +90,7 @@ def test_k1_everything_is_printed_the_folded_part_too(alice: Visit) -> None:
     page = alice.open(alice.chat(*MANY, folded_through=119) + "print/")
 
     expect(page.locator("article")).to_have_count(160)
+    expect(page.locator("main")).to_have_text(re.compile(r"Foldline\s+Back to the chat\s+A chat\s+You\s+message 0\b"))
     expect(page.locator(".crease")).to_contain_text("120 earlier messages")
     expect(page.get_by_text(SUMMARY)).to_be_visible()
     assert page.evaluate("window.hasPrinted")
