@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from bench import browser, engine, exact, machine, pages, planning, starting, tokens
+from bench import browser, engine, exact, machine, pages, planning, reading, retention, starting, tokens
 from bench.endpoint import endpoint
 from bench.site import filled_site
 from bench.table import print_section
 
-SECTIONS = ("start", "tokens", "pages", "browser", "planning", "exact", "engine")
+SECTIONS = ("start", "tokens", "pages", "browser", "planning", "exact", "retention", "engine")
 
 
 def main() -> None:
@@ -29,8 +29,12 @@ def main() -> None:
                 print_section("In a browser", browser.measure(site))
     if "planning" in only:
         print_section("Planning", planning.measure())
+        print_section("Reading", reading.measure())
     if "exact" in only:
         print_section("Exact values", exact.measure())
+    if "retention" in only:
+        with endpoint() as base_url:
+            print_section("Facts kept", retention.measure(base_url))
     if "engine" in only:
         print_section("Compaction on the demo engine", engine.measure())
 

@@ -1,6 +1,7 @@
 """The scripted endpoint as a process of its own, so that its work isn't counted: `python -m bench.endpoint`.
 
-The last message says what it writes: "write 2000 at 100" is so many tokens, so many a second.
+The last message says what it writes: "write 2000 at 100" is so many tokens, so many a second. To one who talks at
+temperature 0 it answers at length, and its summaries (they are asked for warmer) keep nothing of what was said.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.live import ROOT
-from tests.scripted import Play, Script, ScriptedEndpoint, counted_usage, done, finish, head, reply
+from tests.scripted import Play, Script, ScriptedEndpoint, counted_usage, done, finish, head, text
 
 ORDER = re.compile(r"write (\d+) at (\d+)$")
 STAMPED_EVERY = 10
@@ -26,6 +27,7 @@ TEXT = (
     "and a word about weather that nobody had asked for ."
 )
 PROSE = TEXT.split()
+SUMMARY = "They spoke about what has to be done before the fair, one matter after the other, and went on from there."
 WORDS_A_PARAGRAPH = 60
 
 
@@ -56,7 +58,9 @@ def endpoint() -> Iterator[str]:
 def answer(payload: dict[str, Any]) -> Script:
     asked = ORDER.search(str(payload["messages"][-1]["content"]))
     if asked is None:
-        return reply("A title")
+        warmth = payload.get("temperature")
+        said = "A title" if warmth is None else SUMMARY if warmth else " ".join(PROSE * 10)
+        return [head(), text(said), finish(), counted_usage(len(said) // 4), done()]
     tokens, rate = int(asked[1]), int(asked[2])
 
     async def write(play: Play) -> None:

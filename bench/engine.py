@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bench import talking
 from bench.site import Site, talking_site
 from bench.table import Line, median
-from bench.talking import Fold
+from bench.talking import Call, Fold
 
 TURNS = 40
 # Window in tokens, and the longest reply in tokens: at least five compactions in so many turns.
 TALKS = ((2_048, 60), (4_096, 170))
+AFTER_FOLDS = (1, 3, 5, 10)
 
 
 def measure() -> Iterator[Line]:
     for window, reply in TALKS:
-        with talking_site({"max_tokens": reply, "temperature": 0, "seed": 7}, LOCAL_MODEL_CONTEXT=str(window)) as site:
+        with talking_site({"max_tokens": reply, "temperature": 0, "seed": 7}, window=window) as site:
             talking.hold(site, TURNS)
-            yield from _report(site, f"window {window:,}")
+            folds = talking.folds(site)
+            yield from _folds(site, folds, f"{window:,}")
+            yield from _continuations(folds, f"{window:,}")
+            yield from facts(site, folds, f"{window:,}")
 
 
-def _report(site: Site, where: str) -> Iterator[Line]:
-    folds = talking.folds(site)
+def _folds(site: Site, folds: Sequence[Fold], window: str) -> Iterator[Line]:
     ended = ", ".join(f"{count} {name}" for name, count in talking.outcomes(site).items())
-    yield Line(f"{where}: compactions in {TURNS} turns", ended, "as recorded")
+    yield Line(f"{window}: compactions in {TURNS} turns", ended, "as recorded")
     for number, fold in enumerate(folds, 1):
-        yield _fold(fold, f"{where}, fold {number}: {fold.row['trigger']}, {fold.row['mode']}")
-    continued = [fold.calls[0] for fold in folds if fold.row["mode"] == "continuation"]
-    if continued:
-        yield Line(
-            f"{where}: continuations, cached share of the prompt",
-            f"{median([call.cached_percent for call in continued]):.0f} %",
-            f"median of {len(continued)}, least {min(call.cached_percent for call in continued):.0f} %; the rest "
-            f"is the question, {max(call.computed for call in continued)} tokens at most",
-        )
-    for after in range(3):
-        shares = [fold.turns_after[after].cached_percent for fold in folds if len(fold.turns_after) > after]
-        if shares:
-            remark = f"median of {len(shares)}, least {min(shares):.0f} %"
-            yield Line(f"{where}: turn {after + 1} after, cached share", f"{median(shares):.0f} %", remark)
-    yield Line(f"{where}: waited for compaction", f"{sum(fold.waited for fold in folds):.1f} s", "in all turns")
+        yield _fold(fold, f"{window}, compaction {number}: {fold.row['trigger']}, {fold.row['mode']}")
+    for after, which in enumerate(("first", "second", "third")):
+        turns = [fold.turns_after[after] for fold in folds if len(fold.turns_after) > after]
+        yield from _shares(turns, f"{window}: {which} turn after, cached share")
+    yield Line(
+        f"{window}: waited for compaction",
+        f"{sum(fold.waited for fold in folds):.1f} s",
+        f"in all turns, by one who reads and writes for {talking.READING_SECONDS:.0f} s",
+    )
 
 
 def _fold(fold: Fold, what: str) -> Line:
@@ -49,3 +46,46 @@ def _fold(fold: Fold, what: str) -> Line:
     size = f"{fold.row['tokens_before']:,} → {fold.row['tokens_after']:,} tokens in {fold.seconds:.1f} s"
     warmed = f"warmed {fold.warming.prompt:,}" if fold.warming else "not warmed"
     return Line(what, f"waited {fold.waited:.1f} s", f"{calls}; {size}; {warmed}; next turns cached {turns}")
+
+
+def _continuations(folds: Sequence[Fold], window: str) -> Iterator[Line]:
+    asked = [fold for fold in folds if fold.continuation]
+    calls = [fold.continuation for fold in asked if fold.continuation]
+    yield from _shares(calls, f"{window}: continuation, cached share of the prompt")
+    if not calls:
+        return
+    before = [100 * fold.calls[0].cached / fold.row["tokens_before"] for fold in asked]
+    yield Line(
+        f"{window}: continuation, cached share of what was there",
+        f"{median(before):.0f} %",
+        f"least {min(before):.0f} %: the request before and its reply; the question was not there",
+    )
+    both = [fold for fold in asked if fold.from_transcript]
+    if both:
+        computed = [fold.calls[0].computed for fold in both]
+        read = [sum(call.computed for call in fold.from_transcript) for fold in both]
+        first, second = zip(*map(talking.seconds_of, both), strict=True)
+        yield Line(
+            f"{window}: computed, continuation / transcript",
+            f"{median(computed):,.0f} / {median(read):,.0f} tokens",
+            f"median of {len(both)} that were asked both ways, {median(read) / median(computed):.1f} times fewer; "
+            f"{median(first):.1f} / {median(second):.1f} s with their answers",
+        )
+
+
+def facts(site: Site, folds: Sequence[Fold], where: str) -> Iterator[Line]:
+    """Of what the person said up to a compaction, what the request behind it still holds: record and live messages."""
+    for number in AFTER_FOLDS:
+        if number <= len(folds):
+            asked, values, names = talking.present(site, folds[number - 1].row)
+            yield Line(
+                f"{where}: facts in the request, compaction {number}",
+                f"{len(values)} of {len(asked)} values",
+                f"{len(names)} of {len(asked)} names that stand beside them, which nothing but a summary keeps",
+            )
+
+
+def _shares(calls: Sequence[Call], what: str) -> Iterator[Line]:
+    shares = [call.cached_percent for call in calls]
+    if shares:
+        yield Line(what, f"{median(shares):.0f} %", f"median of {len(shares)}, least {min(shares):.0f} %")

@@ -1,6 +1,7 @@
 """Chats of many messages, put into a server's database: `python -m bench.filling BASE_URL`, as a process with its data.
 
-`python -m bench.filling talk '{"max_tokens": 60}'` makes one empty chat with these options, of the server's own model.
+`python -m bench.filling talk '{"max_tokens": 60}'` makes one empty chat with these options, of the server's own model;
+a base URL and a window behind them make it one of a model there.
 
 Prints what a caller needs: the session of their owner, and the chats by name.
 """
@@ -65,10 +66,11 @@ def fill(base_url: str) -> dict[str, object]:
     return {"session": session, "chats": {name: str(chat.pk) for name, chat in chats.items()}}
 
 
-def begin_talk(parameters: dict[str, object]) -> dict[str, object]:
-    """A chat of the model that the environment gave, titled by hand: what is measured is the talk."""
-    owner = make_user("ada")
-    chat = make_chat(owner, model=LanguageModel.objects.get(), titled_by_hand=True, parameters=parameters)
+def begin_talk(options: str, base_url: str = "", window: str = "0") -> dict[str, object]:
+    """Titled by hand: what is measured is the talk."""
+    owner, parameters = make_user("ada"), json.loads(options)
+    model = make_model("scripted", base_url=base_url, window=int(window)) if base_url else LanguageModel.objects.get()
+    chat = make_chat(owner, model=model, titled_by_hand=True, parameters=parameters)
     session = signed_in(owner).cookies["sessionid"].value
     return {"session": session, "chats": {"talk": str(chat.pk)}}
 
@@ -97,4 +99,4 @@ def talk(owner: User, model: LanguageModel, length: int, *, has_usage: bool) -> 
 
 
 if __name__ == "__main__":
-    print(json.dumps(begin_talk(json.loads(sys.argv[2])) if sys.argv[1] == "talk" else fill(sys.argv[1])))
+    print(json.dumps(begin_talk(*sys.argv[2:]) if sys.argv[1] == "talk" else fill(sys.argv[1])))

@@ -1,4 +1,4 @@
-"""The pure core over a very long chat: what one look at the meter, one plan and one request cost."""
+"""The pure core over a very long chat: what one look at the meter, one plan and one request cost the processor."""
 
 from __future__ import annotations
 
@@ -12,32 +12,45 @@ from compaction.planning import Plan, plan
 from compaction.request import assemble
 from compaction.transcript import Message, Transcript
 
-LENGTH = 10_000
-TIMES = 5
-TEXT = "The harbour office wants {n} boats moored before the storm, and somebody has to tell the crews about it. " * 8
+# Messages, and how often each of them says its sentence.
+CHATS = ((10_000, 8), (100_000, 1))
+TIMES = 3
+TEXT = "The harbour office wants {n} boats moored before the storm, and somebody has to tell the crews about it. "
 
 
 def measure() -> Iterator[Line]:
-    transcript = Transcript(system_prompt="Be brief.", summary="", messages=_messages(), model="scripted")
-    limits = Limits(window=4_000_000, threshold_percent=85, tail_percent=25, summary_percent=5)
+    for length, sentences in CHATS:
+        yield from _chat(length, sentences)
+
+
+def _chat(length: int, sentences: int) -> Iterator[Line]:
+    messages = _messages(length, TEXT * sentences)
+    transcript = Transcript(system_prompt="Be brief.", summary="", messages=messages, model="scripted")
+    limits = Limits(window=8_000_000, threshold_percent=85, tail_percent=25, summary_percent=5)
     planned = plan(transcript, limits)
     assert isinstance(planned, Plan)
-    size = f"{LENGTH:,} messages, {planned.size_before:,} tokens by estimate"
-    yield Line("measuring", _time(lambda: weigh(transcript, limits)), f"median of {TIMES}; {size}, no usage recorded")
+    size = f"{planned.size_before:,} tokens by estimate"
     yield Line(
-        "planning one compaction", _time(lambda: plan(transcript, limits)), f"archives {len(planned.archived):,}"
+        f"measuring {length:,} messages",
+        _time(lambda: weigh(transcript, limits)),
+        f"median of {TIMES}; {size}, no usage recorded",
     )
-    yield Line("assembling the request", _time(lambda: assemble(transcript)), "all of them live")
+    yield Line(
+        f"planning one compaction of {length:,}",
+        _time(lambda: plan(transcript, limits)),
+        f"archives {len(planned.archived):,}",
+    )
+    yield Line(f"assembling the request of {length:,}", _time(lambda: assemble(transcript)), "all of them live")
 
 
-def _messages() -> tuple[Message, ...]:
-    return tuple(Message(n + 1, n, "assistant" if n % 2 else "user", TEXT.format(n=n)) for n in range(LENGTH))
+def _messages(length: int, text: str) -> tuple[Message, ...]:
+    return tuple(Message(n + 1, n, "assistant" if n % 2 else "user", text.format(n=n)) for n in range(length))
 
 
 def _time(work: Callable[[], object]) -> str:
     seconds = []
     for _ in range(TIMES):
-        began = time.perf_counter()
+        began = time.process_time()
         work()
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.process_time() - began)
     return milliseconds(median(seconds))

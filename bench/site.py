@@ -102,9 +102,11 @@ def filled_site(base_url: str) -> AbstractContextManager[Site]:
     return _site({"OPENAI_BASE_URL": base_url}, base_url)
 
 
-def talking_site(parameters: dict[str, object], **environment: str) -> AbstractContextManager[Site]:
-    """With one empty chat, "talk"; without an address in the environment its model is the demo engine's."""
-    return _site(environment, "talk", json.dumps(parameters))
+def talking_site(parameters: dict[str, object], *, window: int, base_url: str = "") -> AbstractContextManager[Site]:
+    """With one empty chat, "talk", of the demo engine's model or of a scripted one at that address."""
+    if base_url:
+        return _site({"OPENAI_BASE_URL": base_url}, "talk", json.dumps(parameters), base_url, str(window))
+    return _site({"LOCAL_MODEL_CONTEXT": str(window)}, "talk", json.dumps(parameters))
 
 
 @contextmanager

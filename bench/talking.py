@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import time
 from dataclasses import dataclass
@@ -12,8 +13,8 @@ from bench.processes import children, cpu_seconds
 from bench.site import Site
 from bench.talk import Said, said
 
-# So long a person reads and writes at least; where nothing is done meanwhile, nothing is waited for.
-READING_SECONDS = 8.0
+# So long a person reads a reply and writes the next message; where nothing is done meanwhile, nothing is waited for.
+READING_SECONDS = 30.0
 LOOKS_APART, QUIET_LOOKS, QUIET_SHARE = 0.25, 3, 0.1
 
 
@@ -47,13 +48,28 @@ class Fold:
     seconds: float
     waited: float
 
+    @property
+    def continuation(self) -> Call | None:
+        """The call that prolonged the chat's request, also where its answer was no summary."""
+        first = self.calls[0] if self.calls else None
+        return first if first and first.prompt > self.row["tokens_before"] else None
+
+    @property
+    def from_transcript(self) -> tuple[Call, ...]:
+        return self.calls[1:] if self.continuation else self.calls
+
 
 def hold(site: Site, turns: int, *, first: int = 0) -> None:
-    """So many messages, each answered; between them whatever Foldline does when nobody writes has its time."""
+    """So many messages, each answered; between them whatever Foldline does when nobody writes has its time.
+
+    The toy answers the question of a continuation with an apology. It would not be asked so again after two of them;
+    here it is, so that what its cache serves can be measured.
+    """
     with site.open("talk"):
         pass
     engines = children(site.pid)
     for number in range(first, first + turns):
+        site.change_row("UPDATE chatapp_languagemodel SET continuation_suspended = '', continuation_empties = 0")
         site.connection.close()  # the server has let go of it while one read
         site.post_send("talk", said(number).text, seen=0)
         site.end_send()
@@ -101,6 +117,12 @@ def folds(site: Site) -> list[Fold]:
     return found
 
 
+def seconds_of(fold: Fold) -> tuple[float, float]:
+    """From the beginning to the end of the continuation, and from there to the end of the calls after it."""
+    begin, (first, *others) = when(fold.row["started_at"]), fold.calls
+    return (first.at - begin).total_seconds(), (others[-1].at - first.at).total_seconds() if others else 0.0
+
+
 def outcomes(site: Site) -> dict[str, int]:
     """How many compactions ended how; what wasn't applied with its reason."""
     counted: dict[str, int] = {}
@@ -127,7 +149,11 @@ def present(site: Site, fold: sqlite3.Row) -> tuple[list[Said], list[Said], list
     record = [segment["text"] for segment in json.loads(fold["segments"])]
     request = "\n".join([*record, *live])
     asked = [said(row["position"] // 2) for row in then if row["role"] == "user"]
-    return asked, [one for one in asked if one.value in request], [one for one in asked if one.name in request]
+    return asked, [one for one in asked if one.value in request], [one for one in asked if is_named(one.name, request)]
+
+
+def is_named(name: str, text: str) -> bool:
+    return bool(re.search(re.escape(name) + r"(?! \d)", text))
 
 
 def when(text: str) -> datetime:

@@ -66,12 +66,24 @@ def measure(transcript: Transcript, limits: Limits, *, pending_text: str = "", n
     return weigh(transcript, limits, pending_text=pending_text, no_system_role=no_system_role).meter
 
 
-def weigh(transcript: Transcript, limits: Limits, *, pending_text: str = "", no_system_role: bool = False) -> Weight:
-    """What measure() says and what it was made from. Messages that wait count although they aren't sent yet."""
-    messages = tuple(0 if message.is_empty else estimate_message(message) for message in transcript.messages)
+def weigh(
+    transcript: Transcript,
+    limits: Limits,
+    *,
+    pending_text: str = "",
+    no_system_role: bool = False,
+    estimated: tuple[int, ...] | None = None,
+) -> Weight:
+    """What measure() says and what it was made from. Messages that wait count although they aren't sent yet.
+
+    `estimated`: of each message, where they are to lie behind a new boundary: no usage recorded before it counts then.
+    """
+    messages = estimated
+    if messages is None:
+        messages = tuple(0 if message.is_empty else estimate_message(message) for message in transcript.messages)
     estimate = _estimate_parts(transcript, sum(messages), limits.ratio, no_system_role=no_system_role)
     pending = _scaled(MESSAGE_TOKENS + estimate_text(pending_text), limits.ratio) if pending_text else 0
-    index, distrusted = _newest_usage(transcript, limits.window)
+    index, distrusted = _newest_usage(transcript, limits.window) if estimated is None else (None, "")
     if index is None:
         size = sum(estimate) + max(0, transcript.measured_offset)
     else:

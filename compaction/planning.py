@@ -98,10 +98,16 @@ def accept(plan: Plan, transcript: Transcript, summary: str, limits: Limits) -> 
 
 def folded(plan: Plan, transcript: Transcript, summary: str) -> Transcript:
     """The chat as it reads once the summary is applied: what history loads from then on."""
+    kept = tuple(replace(message, made_after_boundary=False) for message in plan.kept)
+    return replace(_behind(plan, transcript, summary), messages=kept)
+
+
+def _behind(plan: Plan, transcript: Transcript, summary: str) -> Transcript:
+    """As folded(), but for the marks of the messages themselves."""
     return replace(
         transcript,
         summary=summary,
-        messages=tuple(replace(message, made_after_boundary=False) for message in plan.kept),
+        messages=plan.kept,
         archived_count=transcript.archived_count + len(plan.archived),
         measured_offset=plan.measured_offset,
         resent=plan.resent,
@@ -128,11 +134,12 @@ def _is_nothing_new(transcript: Transcript) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """Of the whole request before: as the meter shows it, as estimated, and their difference; and of each tail."""
+    """Of the whole request before: as the meter shows it, as estimated, their difference; of each message and tail."""
 
     used: int
     estimate: int
     offset: int
+    messages: tuple[int, ...]
     tails: tuple[int, ...]
 
 
@@ -140,7 +147,7 @@ def _weigh(transcript: Transcript, limits: Limits) -> _Sizes:
     weight = weigh(transcript, limits)
     used = weight.meter.used
     offset = used - weight.estimate if weight.meter.measured else transcript.measured_offset
-    return _Sizes(used, weight.estimate, offset, tail_sizes(weight.messages))
+    return _Sizes(used, weight.estimate, offset, weight.messages, tail_sizes(weight.messages))
 
 
 def _cut_by_tail(transcript: Transcript, limits: Limits, sizes: _Sizes, stays: str) -> int | None:
@@ -187,7 +194,8 @@ def _planned(transcript: Transcript, limits: Limits, cut: int, sizes: _Sizes, st
         measured_offset=sizes.offset,
         resent=request if is_in_loop else None,
     )
-    return replace(bare, size_without_summary=measure(folded(bare, transcript, stays), limits).used)
+    after = weigh(_behind(bare, transcript, stays), limits, estimated=sizes.messages[cut:])
+    return replace(bare, size_without_summary=after.meter.used)
 
 
 def _worth_it(plan: Plan, trigger: int) -> Plan | Refusal:

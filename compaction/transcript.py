@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 
 
 class Status(StrEnum):
@@ -16,6 +15,7 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
+COMPLETE = Status.COMPLETE
 WAITING = frozenset({Status.QUEUED, Status.STREAMING})
 BROKEN_OFF = frozenset({Status.INTERRUPTED, Status.FAILED})
 
@@ -62,7 +62,7 @@ class Message:
 
     @property
     def is_empty(self) -> bool:
-        return not self.content.strip() and not self.tool_calls and not self.images
+        return (not self.content or self.content.isspace()) and not self.tool_calls and not self.images
 
     @property
     def is_waiting(self) -> bool:
@@ -105,12 +105,16 @@ def first_unanswered(messages: tuple[Message, ...]) -> int:
     A turn is unanswered when something in it is queued or streaming, or when no reply follows its user message. An
     empty failed reply, or a tool loop without its end, leaves only the last turn unanswered: else the person went on.
     """
-    starts = turn_starts(messages)
-    for start, end in pairwise((*starts, len(messages))):
-        replies = messages[start + 1 : end]
-        is_answered = has_answer(replies) if end == len(messages) else bool(replies)
-        if not is_answered or any(message.is_waiting for message in messages[start:end]):
-            return start
+    start, waits = -1, False
+    for index, message in enumerate(messages):
+        if message.role == "user":
+            if start >= 0 and (waits or index == start + 1):
+                return start
+            start, waits = index, False
+        if message.status is not COMPLETE and message.is_waiting:
+            waits = True
+    if start >= 0 and (waits or not has_answer(messages[start + 1 :])):
+        return start
     return len(messages)
 
 

@@ -140,7 +140,7 @@ async def _watch(compaction_id: int, cancel: asyncio.Event) -> None:
 async def _work(compaction_id: int, chat_id: UUID) -> Refusal | None:
     situation = await in_database(loading.load_situation, chat_id)
     wishes = await in_database(Compaction.objects.get, pk=compaction_id)
-    # In a thread: a hundred thousand messages take half a second, and the loop writes other people's replies.
+    # In a thread: a hundred thousand messages take a third of a second, and the loop writes other people's replies.
     plan = await asyncio.to_thread(
         planning.plan, situation.transcript, situation.limits, up_to=wishes.up_to, keeps_summary=True
     )

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compaction.request import RequestMessage
-from compaction.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, estimate_message, estimate_request, estimate_text
+from compaction.tokens import IMAGE_TOKENS, LATIN, MESSAGE_TOKENS, estimate_message, estimate_request, estimate_text
 from compaction.transcript import Message, ToolCall
 from tests.timing import processor_seconds
 
@@ -70,3 +72,10 @@ def test_a4_the_slices_of_a_long_text_come_near_the_whole() -> None:
 @pytest.mark.parametrize("text", ["\x00\ud800", "\u202eabc", "👨‍👩‍👧‍👦", " " * 500])
 def test_a4_odd_text_is_estimated_too(text: str) -> None:
     assert 1 <= estimate_text(text) <= 3 * len(text)
+
+
+@given(
+    st.text(st.sampled_from("aZ9_.,;(-{ \n\t\r\x0b\x1c\x00"), max_size=40) | st.text(st.characters(max_codepoint=127))
+)
+def test_a4_counting_shapes_gives_what_counting_all_at_once_gives(text: str) -> None:
+    assert estimate_text(text) == len(LATIN.findall(text))
