@@ -81,7 +81,7 @@ def facts(site: Site, folds: Sequence[Fold], where: str) -> Iterator[Line]:
             yield Line(
                 f"{where}: facts in the request, compaction {number}",
                 f"{len(values)} of {len(asked)} values",
-                f"{len(names)} of {len(asked)} names that stand beside them, which nothing but a summary keeps",
+                f"{len(names)} of {len(asked)} names beside them, kept by a summary or a clause",
             )
 
 

@@ -15,6 +15,9 @@ CODE_FENCE = re.compile(r"^\s*```\w*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 APOLOGY = re.compile(
     r"^\W*(?:"
     r"(?:i['’]?m|i am|we are) (?:very |so |really )?(?:sorry|unable|afraid|not able)"
+    r"|(?:i['’]?m|i am) (?:always )?(?:here|happy|glad|ready) to (?:help|assist)"
+    r"|i(?:['’]d| would|['’]ll| will) be (?:more than )?(?:happy|glad) to (?:help|assist)"
+    r"|(?:sure|of course|certainly|hello|hi)?\W*(?:how|what) (?:can|may) i (?:help|assist|do for)"
     r"|sorry\b|my apologies|apologies\b|i apologi[sz]e|unfortunately,? i\b|as an ai\b"
     r"|i (?:can(?:no|['’])t|can not|could(?: not|n['’]t)|do(?: not|n['’]t) (?:have|see))"
     r"|(?:there (?:is|was)|i see) no (?:previous |earlier |prior )?(?:conversation|transcript|text|record)"
@@ -53,7 +56,7 @@ def is_error(said: str) -> bool:
 
 
 def is_apology(said: str) -> bool:
-    """An apology, or the remark that there is nothing to sum up, in the languages that models fall back to."""
+    """An apology, an offer of help, or that there is nothing to sum up, in the languages that models fall back to."""
     return len(said) <= LONGEST_EXCUSE and bool(APOLOGY.match(said))
 
 

@@ -51,6 +51,12 @@ def over_limit(segments: Sequence[Segment], window: int, *, percent: int = MOST_
     return estimate_text(joined(segments)) * ratio * 100 > (window or ASSUMED_WINDOW) * percent
 
 
+def room_left(segments: Sequence[Segment], window: int, *, ratio: float = 1.0) -> int:
+    """Estimated tokens that may still be added before all together exceed their share."""
+    share = (window or ASSUMED_WINDOW) * MOST_PERCENT / 100
+    return max(0, int(share / ratio) - estimate_text(joined(segments)) - 1)
+
+
 def which_to_merge(segments: Sequence[Segment]) -> tuple[int, int] | None:
     """Start and end of the neighbours to merge: those of the lowest rank that has at least two, else the last two.
 

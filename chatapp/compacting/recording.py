@@ -36,7 +36,7 @@ async def make_record(summariser: Summariser, situation: Situation, plan: Plan, 
     segments = (*situation.segments, segment)
     window, ratio = situation.limits.window, plan.ratio
     while frozen.over_limit(segments, window, ratio=ratio) and (bounds := frozen.which_to_merge(segments)):
-        merged = await _merge(summariser, situation, segments[slice(*bounds)], ratio=ratio)
+        merged = await _merge(summariser, situation, segments, bounds, ratio=ratio)
         if not merged:
             break
         segments = frozen.merged(segments, bounds, merged, compaction_id=summariser.compaction_id)
@@ -49,9 +49,19 @@ def _values_under(situation: Situation, plan: Plan, text: str) -> ExactBlock:
     return exact_block(find_values(plan.archived), said, cap_tokens=cap)
 
 
-async def _merge(summariser: Summariser, situation: Situation, parts: tuple[Segment, ...], *, ratio: float) -> str:
-    """Several segments as one, with the exact values of all messages that they cover; "" where that failed."""
-    window, site = situation.limits.window, situation.site
+async def _merge(
+    summariser: Summariser,
+    situation: Situation,
+    segments: tuple[Segment, ...],
+    bounds: tuple[int, int],
+    *,
+    ratio: float,
+) -> str:
+    """Several segments as one, with the exact values of all messages that they cover; "" where that failed.
+
+    Each had a block of its own, so theirs may take what the record's share of the window leaves beside the text.
+    """
+    window, site, parts = situation.limits.window, situation.site, segments[slice(*bounds)]
     budget = frozen.merge_budget(parts, window, site.summary_percent, ratio=ratio)
     request = frozen.merge_request(
         parts, budget=budget, template=site.summary_prompt, no_system_role=summariser.model.no_system_role
@@ -66,6 +76,8 @@ async def _merge(summariser: Summariser, situation: Situation, parts: tuple[Segm
         since=parts[0].from_position,
         through=parts[-1].through_position,
     )
+    bare = frozen.merged(segments, bounds, text, compaction_id=summariser.compaction_id)
     cap = exact_cap(window, percent=site.exact_percent)
+    cap = cap and max(cap, frozen.room_left(bare, window, ratio=ratio))
     values = await asyncio.to_thread(find_values, covered)
     return text + exact_block(values, text, cap_tokens=cap).text

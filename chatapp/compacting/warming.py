@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Coroutine
+from typing import Any
 from uuid import UUID
 
 from chatapp import connecting
 from chatapp.compacting.calling import record_usage, without_answer_options
 from chatapp.database import in_database
 from chatapp.history import loading
-from chatapp.llm import complete, errors
+from chatapp.llm import Completion, complete, errors
 from chatapp.models import Run, UsageRecord
 from compaction.request import as_payload, assemble
 
 log = logging.getLogger("foldline.compacting")
+
+
+_live: set[asyncio.Task[Completion]] = set()
+
+
+def make_way() -> None:
+    """For a reply that is about to be asked for. What the endpoint has read so far stays in its cache."""
+    for warming in _live:
+        warming.cancel()
 
 
 async def warm(chat_id: UUID) -> None:
@@ -26,14 +38,24 @@ async def warm(chat_id: UUID) -> None:
         return
     request = assemble(situation.to_send().transcript, no_system_role=situation.no_system_role)
     try:
-        completion = await complete(
-            connecting.target_of(model, situation.site),
-            as_payload(request),
-            params=without_answer_options(situation.chat.parameters),
-            max_tokens=1,
-        )
+        target = connecting.target_of(model, situation.site)
+        options = without_answer_options(situation.chat.parameters)
+        completion = await _until_in_the_way(complete(target, as_payload(request), params=options, max_tokens=1))
     except errors.EndpointError as error:
         log.info("The prompt was not warmed: %s", error.code)
         return
-    if completion.usage:
+    if completion and completion.usage:
         await record_usage(UsageRecord.Kind.WARMING, chat_id, model, completion.usage)
+
+
+async def _until_in_the_way(call: Coroutine[Any, Any, Completion]) -> Completion | None:
+    warming = asyncio.ensure_future(call)
+    _live.add(warming)
+    try:
+        return await warming
+    except asyncio.CancelledError:
+        if (mine := asyncio.current_task()) and mine.cancelling():
+            raise
+        return None
+    finally:
+        _live.discard(warming)

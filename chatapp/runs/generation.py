@@ -151,6 +151,7 @@ async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
     model = connecting.connected(situation.model)
     target = await connecting.reach(model, situation.site)
     outcome.model, outcome.estimated_prompt = model, prepared.estimated_tokens
+    compacting.make_way()
     noting = asyncio.ensure_future(_note_beginning(live, prepared, model))  # while the endpoint reads
     stream = stream_chat(target, as_payload(prepared.request), params=situation.chat.parameters)
     try:

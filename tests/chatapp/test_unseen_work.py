@@ -8,6 +8,8 @@ from chatapp.database import in_database
 from chatapp.history import compactions, ledger, loading
 from chatapp.models import Endpoint, LanguageModel, SiteSettings, UsageRecord
 from chatapp.runs import host
+from compaction.exact import exact_cap
+from compaction.tokens import estimate_text
 from tests.folding import (
     SUMMARY,
     TOO_LONG,
@@ -226,6 +228,31 @@ async def test_e6_segments_over_a_tenth_of_the_window_are_merged_into_one(alice:
     assert merged.segments[0]["from_position"] == 0
 
 
+async def test_h3_values_of_merged_segments_may_take_what_the_record_has_left(alice: Visitor) -> None:
+    long_summary = " ".join(f"The {number}th matter was settled among them." for number in range(22))
+
+    def script(payload: dict) -> list:
+        if not is_summary_request(payload):
+            return reply("Noted.", usage=None)
+        return reply(SECOND_SUMMARY if "part 1 of 2" in str(payload["messages"]) else long_summary)
+
+    alice.endpoint.always(script)
+    chat = await long_chat(alice, turns=2, window=4000)
+    tickets = [f"HB-{1001 + 7 * number}" for number in range(20)]
+    for half in (tickets[:10], tickets[10:]):
+        for ticket in half:
+            await alice.say(chat, f"Please look at {ticket} as well. {WORDS}"[:500])
+        await alice.say(chat, WORDS)
+        compaction = await press(alice, chat)
+
+    assert [segment["rank"] for segment in compaction.segments] == [1]
+    whole = (await refreshed(chat)).summary
+    archived = [ticket for ticket in tickets if ticket in whole]
+    assert len(archived) * 16 > exact_cap(4000)
+    assert archived == tickets[: len(archived)]
+    assert estimate_text(whole) <= 400
+
+
 async def test_g5_new_prompt_is_warmed_after_the_button_where_the_endpoint_caches(alice: Visitor) -> None:
     alice.endpoint.always(summarising())
     chat = await long_chat(alice)
@@ -238,6 +265,29 @@ async def test_g5_new_prompt_is_warmed_after_the_button_where_the_endpoint_cache
     (warming,) = warmings(alice)
     following = alice.endpoint.payloads[-1]["messages"]
     assert following[: len(warming["messages"])] == warming["messages"]
+
+
+async def test_g5_warming_makes_way_for_a_message(alice: Visitor) -> None:
+    gate = Signal()
+
+    def script(payload: dict) -> list:
+        if payload.get("max_tokens") == 1:
+            return [head(), hold(gate), done()]
+        return reply(SUMMARY) if is_summary_request(payload) else reply("Answered.")
+
+    alice.endpoint.always(script)
+    chat = await long_chat(alice)
+    await marked_as_caching()
+    await press(alice, chat)
+    await gate.reached()
+    warming = alice.endpoint.requests[-1]
+
+    assert (await alice.say(chat, "And now?")).content == "Answered."
+
+    await warming.left.seen()
+    gate.set()
+    await _background_done()
+    assert not await in_database(UsageRecord.objects.filter(kind="warming").exists)
 
 
 async def test_i5_warming_is_in_the_ledger_under_its_own_kind_and_never_in_the_chats_size(alice: Visitor) -> None:
