@@ -24,7 +24,7 @@ class FoldlineAdminSite(AdminSite):
     site_header = "Foldline"
     site_title = "Foldline"
     index_title = "Settings"
-    enable_nav_sidebar = False  # five links in a row do (templates/admin/base_site.html)
+    enable_nav_sidebar = False  # a row of links does (templates/admin/base_site.html)
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
         """Foldline's own pages only; what other packages bring along (groups, e-mail addresses) isn't offered."""

@@ -13,6 +13,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from chatapp.admin.desk import ReadOnly, count
+from chatapp.admin.figures import read_periods
 from chatapp.models import Compaction
 
 APPLIED = Q(status=Compaction.Status.APPLIED)
@@ -61,6 +62,7 @@ class CompactionAdmin(ReadOnly):
         response = super().changelist_view(request, extra_context)
         if isinstance(response, TemplateResponse) and response.context_data and "cl" in response.context_data:
             response.context_data["totals"] = totals_of(response.context_data["cl"].queryset)
+            response.context_data["periods"] = read_periods()
         return response
 
     @admin.display(description="when", ordering="started_at")
