@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from chatapp.history import loading
 from chatapp.history.boundary import compaction_in_force
 from chatapp.history.loading import PENDING_ID, Situation
+from chatapp.history.staleness import stale_compactions
 from chatapp.llm.options import make_body
 from chatapp.models import Chat, Compaction, Message, Run
 from chatapp.presenting import MeterView, view_meter
@@ -86,6 +87,13 @@ class CompactionView:
     compaction: Compaction
     summary_html: SafeString
     is_in_force: bool
+    is_stale: bool
+
+    @property
+    def is_stripped(self) -> bool:
+        """Whether its summary was erased, as it may have spoken of a deleted message (rule J2)."""
+        row = self.compaction
+        return row.status == Compaction.Status.UNDONE and row.mode != Compaction.Mode.FRESH and not row.summary
 
 
 def read_request(chat_id: UUID, *, pending_text: str = "") -> RequestView:
@@ -115,9 +123,14 @@ def read_request(chat_id: UUID, *, pending_text: str = "") -> RequestView:
 
 def read_compactions(chat: Chat) -> list[CompactionView]:
     """Newest first; only the one whose record is in force now can be undone or edited."""
-    force = compaction_in_force(chat)
+    force, stale = compaction_in_force(chat), stale_compactions(chat)
     return [
-        CompactionView(row, render(row.summary), is_in_force=force is not None and row.pk == force.pk)
+        CompactionView(
+            row,
+            render(row.summary),
+            is_in_force=force is not None and row.pk == force.pk,
+            is_stale=row.pk in stale,
+        )
         for row in chat.compactions.order_by("-pk")
     ]
 

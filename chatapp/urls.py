@@ -30,6 +30,7 @@ in_chat = [
     path("messages/<int:message_id>/fresh/", requests.start_fresh, name="start_fresh"),
     path("messages/<int:message_id>/delete/", messages.delete, name="delete_message"),
     path("messages/<int:message_id>/restore/", messages.restore, name="restore_message"),
+    path("rebuild/", messages.rebuild, name="rebuild"),
     path("policy/", requests.choose_policy, name="choose_policy"),
     path("meter/", compactions.meter, name="meter"),
     path("rename/", chats.rename, name="rename"),

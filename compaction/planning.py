@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from compaction.budget import Limits, measure, weigh
 from compaction.cutting import choose_cut, safe_cuts, step_cuts, tail_sizes
 from compaction.request import pinned_turns
-from compaction.tokens import estimate_request, estimate_text
+from compaction.tokens import estimate_message, estimate_request, estimate_text
 from compaction.transcript import Message, Transcript, first_unanswered, last_complete_turn
 
 # With an unknown window a summary is as long as for this one.
@@ -96,6 +96,33 @@ def accept(plan: Plan, transcript: Transcript, summary: str, limits: Limits) -> 
     return Accepted(after, plan.measured_offset)
 
 
+def plan_anew(transcript: Transcript, limits: Limits, archived: tuple[Message, ...], through: Message) -> Plan:
+    """What has been archived before is summarised once more, without what was deleted of it (rule J2).
+
+    The boundary stays, and it is done for privacy, not for room: nothing has to be worth it.
+    """
+    sizes = _weigh(transcript, limits)
+    ratio = _ratio(limits, sizes)
+    replaced = sum(estimate_message(message) for message in archived if not message.is_empty) * ratio
+    return Plan(
+        archived=archived,
+        kept=transcript.messages,
+        through=through,
+        size_before=sizes.used,
+        size_without_summary=0,
+        summary_budget=summary_budget(limits.window, limits.summary_percent, int(replaced)),
+        ratio=ratio,
+        measured_offset=sizes.offset,
+    )
+
+
+def size_anew(plan: Plan, transcript: Transcript, summary: str, limits: Limits) -> Accepted:
+    """The chat with another record before the same live messages, in whose requests the old one was counted."""
+    kept = tuple(replace(message, made_after_boundary=False) for message in plan.kept)
+    anew = replace(transcript, summary=summary, messages=kept, measured_offset=plan.measured_offset)
+    return Accepted(measure(anew, limits).used, plan.measured_offset)
+
+
 def folded(plan: Plan, transcript: Transcript, summary: str) -> Transcript:
     """The chat as it reads once the summary is applied: what history loads from then on."""
     kept = tuple(replace(message, made_after_boundary=False) for message in plan.kept)
@@ -176,11 +203,15 @@ def _cut_in_loop(messages: tuple[Message, ...], tails: tuple[int, ...], tail_per
     return next((cut for cut in cuts if tails[cut] * 100 <= tails[0] * tail_percent), cuts[-1] if cuts else None)
 
 
+def _ratio(limits: Limits, sizes: _Sizes) -> float:
+    return limits.ratio * max(1.0, min(3.0, sizes.used / max(1, sizes.estimate)))
+
+
 def _planned(transcript: Transcript, limits: Limits, cut: int, sizes: _Sizes, stays: str) -> Plan:
     archived, kept = transcript.messages[:cut], transcript.messages[cut:]
     is_in_loop = bool(kept) and kept[0].role != "user"
     request = next((message for message in reversed(archived) if message.role == "user"), transcript.resent)
-    ratio = limits.ratio * max(1.0, min(3.0, sizes.used / max(1, sizes.estimate)))
+    ratio = _ratio(limits, sizes)
     kept_tokens = sizes.tails[cut] if kept else 0
     replaced = (sizes.tails[0] - kept_tokens + (0 if stays else estimate_text(transcript.summary))) * ratio
     bare = Plan(

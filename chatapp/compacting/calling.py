@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from chatapp import connecting
 from chatapp.database import in_database
 from chatapp.history import compactions, ledger
+from chatapp.history.loading import Situation
 from chatapp.llm import Completion, Target, complete
 from chatapp.models import LanguageModel, UsageRecord
 from compaction.judging import Verdict, judge
@@ -111,6 +113,18 @@ def without_answer_options(params: dict[str, Any]) -> dict[str, Any]:
     """A chat's options for a call that prolongs its request and wants plain text (rule E1): tools are only told."""
     kept = {name: value for name, value in params.items() if name not in ANSWER_OPTIONS}
     return kept | ({"tool_choice": "none"} if "tools" in kept else {})
+
+
+async def summariser_for(compaction_id: int, situation: Situation) -> Summariser:
+    """The admin's summariser while it is usable, else the chat's own model (rule E8). Raises EndpointError."""
+    model = connecting.connected(await in_database(_model_for, situation))
+    return Summariser(compaction_id, situation.chat.pk, model, await connecting.reach(model, situation.site))
+
+
+def _model_for(situation: Situation) -> LanguageModel | None:
+    site = situation.site
+    chosen = LanguageModel.objects.usable().filter(pk=site.summariser_id).first() if site.summariser_id else None
+    return chosen or situation.model
 
 
 def judged(completion: Completion, *, budget: int, source: str) -> Verdict:

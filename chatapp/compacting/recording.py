@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from chatapp.compacting.calling import Rejected, Summariser
 from chatapp.database import in_database
@@ -24,9 +26,15 @@ class Record:
     values: ExactBlock
 
 
-async def make_record(summariser: Summariser, situation: Situation, plan: Plan, text: str) -> Record:
-    """Raises Fenced. A merge that fails leaves the segments as they are: they are merged another time."""
-    values = await asyncio.to_thread(_values_under, situation, plan, text)
+async def make_record(
+    summariser: Summariser, situation: Situation, plan: Plan, text: str, *, sound: tuple[Segment, ...]
+) -> Record:
+    """`sound`: the earlier segments that don't speak of what was deleted since; no other one is merged (rule J2).
+
+    Raises Fenced. A merge that fails leaves the segments as they are: they are merged another time.
+    """
+    stale = set(situation.segments) - set(sound)
+    values = await asyncio.to_thread(values_under, situation, plan, text, beside=sound)
     segment = Segment(
         text=text + values.text,
         compaction_id=summariser.compaction_id,
@@ -36,6 +44,8 @@ async def make_record(summariser: Summariser, situation: Situation, plan: Plan, 
     segments = (*situation.segments, segment)
     window, ratio = situation.limits.window, plan.ratio
     while frozen.over_limit(segments, window, ratio=ratio) and (bounds := frozen.which_to_merge(segments)):
+        if stale.intersection(segments[slice(*bounds)]):
+            break
         merged = await _merge(summariser, situation, segments, bounds, ratio=ratio)
         if not merged:
             break
@@ -43,8 +53,9 @@ async def make_record(summariser: Summariser, situation: Situation, plan: Plan, 
     return Record(segments, values)
 
 
-def _values_under(situation: Situation, plan: Plan, text: str) -> ExactBlock:
-    said = frozen.joined((*situation.segments, Segment(text)))
+def values_under(situation: Situation, plan: Plan, text: str, *, beside: tuple[Segment, ...]) -> ExactBlock:
+    """Of the values in what the plan archives, those that neither `text` says nor the segments beside it."""
+    said = frozen.joined((*beside, Segment(text)))
     cap = exact_cap(situation.limits.window, percent=situation.site.exact_percent)
     return exact_block(find_values(plan.archived), said, cap_tokens=cap)
 
@@ -81,3 +92,15 @@ async def _merge(
     cap = cap and max(cap, frozen.room_left(bare, window, ratio=ratio))
     values = await asyncio.to_thread(find_values, covered)
     return text + exact_block(values, text, cap_tokens=cap).text
+
+
+def facts_of(blocks: Sequence[ExactBlock]) -> dict[str, Any]:
+    """What became of the exact values, as a compaction's row keeps it (rule H3)."""
+    return {
+        "values_found": sum(block.total for block in blocks),
+        "values_kept": sum(block.kept for block in blocks),
+        "values_added": sum(len(block.added) for block in blocks),
+        "values_left_out": [
+            {"value": value.text, "clause": value.clause} for block in blocks for value in block.left_out
+        ],
+    }

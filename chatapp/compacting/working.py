@@ -9,17 +9,19 @@ from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
 
-from chatapp import connecting, events
-from chatapp.compacting.calling import Rejected, Summariser
-from chatapp.compacting.recording import make_record
+from chatapp import events
+from chatapp.compacting.calling import Rejected, summariser_for
+from chatapp.compacting.rebuilding import rebuild
+from chatapp.compacting.recording import facts_of, make_record
 from chatapp.compacting.warming import warm
 from chatapp.compacting.writing import write_segment
 from chatapp.database import in_database
 from chatapp.history import compactions, loading
 from chatapp.history.compactions import Ending
 from chatapp.history.errors import ChatBusy, Fenced
+from chatapp.history.staleness import sound_segments
 from chatapp.llm import errors
-from chatapp.models import Compaction, LanguageModel
+from chatapp.models import Compaction
 from compaction import planning
 from compaction.memory import after_failure, after_refusal, may_try
 from compaction.planning import Refusal
@@ -125,7 +127,8 @@ async def compact(compaction_id: int, chat_id: UUID) -> bool:
 async def _end(compaction_id: int, chat_id: UUID, ending: Ending) -> None:
     """A no-op on the row where it was applied."""
     with suppress(ObjectDoesNotExist):  # the chat was deleted meanwhile
-        if await in_database(compactions.end_compaction, compaction_id=compaction_id, ending=ending):
+        has_ended = await in_database(compactions.end_compaction, compaction_id=compaction_id, ending=ending)
+        if has_ended and not await in_database(_is_rebuild, compaction_id):
             await _remember(chat_id, ending)
     await events.publish(chat_id, events.Changed())
 
@@ -140,30 +143,31 @@ async def _watch(compaction_id: int, cancel: asyncio.Event) -> None:
 async def _work(compaction_id: int, chat_id: UUID) -> Refusal | None:
     situation = await in_database(loading.load_situation, chat_id)
     wishes = await in_database(Compaction.objects.get, pk=compaction_id)
+    if wishes.trigger == Compaction.Trigger.REBUILD:
+        return await rebuild(compaction_id, situation)
     # In a thread: a hundred thousand messages take a third of a second, and the loop writes other people's replies.
     plan = await asyncio.to_thread(
         planning.plan, situation.transcript, situation.limits, up_to=wishes.up_to, keeps_summary=True
     )
     if isinstance(plan, Refusal):
         return plan
-    model = connecting.connected(await in_database(_summariser_of, situation))
-    summariser = Summariser(compaction_id, chat_id, model, await connecting.reach(model, situation.site))
+    summariser = await summariser_for(compaction_id, situation)
     meter = situation.meter()
     await in_database(
         compactions.note_plan,
         compaction_id=compaction_id,
         plan=plan,
-        model_name=model.name,
+        model_name=summariser.model.name,
         tokens_before=meter.used,
         before_is_measured=meter.measured,
     )
     await events.publish(chat_id, events.Changed())
-    written = await write_segment(summariser, situation, plan, instructions=wishes.instructions)
-    record = await make_record(summariser, situation, plan, written.text)
+    sound = await in_database(sound_segments, situation.chat)
+    written = await write_segment(summariser, situation, plan, instructions=wishes.instructions, sound=sound)
+    record = await make_record(summariser, situation, plan, written.text, sound=sound)
     accepted = planning.accept(plan, situation.transcript, joined(record.segments), situation.limits)
     if isinstance(accepted, Refusal):
         return accepted
-    values = record.values
     await in_database(
         compactions.apply_compaction,
         compaction_id=compaction_id,
@@ -173,12 +177,14 @@ async def _work(compaction_id: int, chat_id: UUID) -> Refusal | None:
         tokens_after=accepted.tokens_after,
         measured_offset=accepted.measured_offset,
         measured_model=situation.transcript.model,
-        values_found=values.total,
-        values_kept=values.kept,
-        values_added=len(values.added),
-        values_left_out=[{"value": value.text, "clause": value.clause} for value in values.left_out],
+        **facts_of([record.values]),
     )
     return None
+
+
+def _is_rebuild(compaction_id: int) -> bool:
+    """What became of one says nothing of whether folding is worth another try."""
+    return Compaction.objects.filter(pk=compaction_id, trigger=Compaction.Trigger.REBUILD).exists()
 
 
 async def _remember(chat_id: UUID, ending: Ending) -> None:
@@ -192,10 +198,3 @@ async def _remember(chat_id: UUID, ending: Ending) -> None:
         else after_failure(situation.memory, situation.transcript)
     )
     await in_database(compactions.remember, chat_id=chat_id, memory=memory)
-
-
-def _summariser_of(situation: loading.Situation) -> LanguageModel | None:
-    """The admin's summariser while it is usable, else the chat's own model (rule E8)."""
-    site = situation.site
-    chosen = LanguageModel.objects.usable().filter(pk=site.summariser_id).first() if site.summariser_id else None
-    return chosen or situation.model

@@ -17,6 +17,7 @@ from compaction.continuation import continuation_request, may_continue
 from compaction.planning import ASSUMED_WINDOW, Plan
 from compaction.request import RequestMessage, assemble
 from compaction.scripts import language_hint
+from compaction.segments import Segment, joined
 from compaction.setbacks import read_setback
 from compaction.splitting import as_text
 from compaction.tokens import estimate_message
@@ -36,14 +37,24 @@ class Written:
     mode: Compaction.Mode
 
 
-async def write_segment(summariser: Summariser, situation: Situation, plan: Plan, *, instructions: str) -> Written:
-    """A segment for what the plan archives. Raises Rejected, EndpointError, Fenced."""
+async def write_segment(
+    summariser: Summariser, situation: Situation, plan: Plan, *, instructions: str, sound: tuple[Segment, ...]
+) -> Written:
+    """A segment for what the plan archives. `sound`: the earlier segments that it may carry on from (rule J2).
+
+    Raises Rejected, EndpointError, Fenced.
+    """
     asked = _as_continuation(situation, plan, instructions)
-    continues = not _why_not_continue(summariser, situation, plan, asking=estimate_message(asked[-1]))
+    # The request as it went out holds the whole record, and with a stale segment what was deleted.
+    is_sound = len(sound) == len(situation.segments)
+    continues = is_sound and not _why_not_continue(summariser, situation, plan, asking=estimate_message(asked[-1]))
     if continues and (text := await _continue(summariser, situation, plan, asked)):
         return Written(text, Compaction.Mode.CONTINUATION)
     # Two summary calls an attempt, chunks aside (rule D4): what the continuation took is gone.
-    text = await _from_transcript(summariser, situation, plan, instructions, tries=1 if continues else 2)
+    tries = 1 if continues else 2
+    text = await write_from_transcript(
+        summariser, situation, plan, earlier=sound, instructions=instructions, tries=tries
+    )
     return Written(text, Compaction.Mode.TRANSCRIPT)
 
 
@@ -58,7 +69,7 @@ def _as_continuation(situation: Situation, plan: Plan, instructions: str) -> tup
     return continuation_request(
         request[:-1] if has_reply else request,
         request[-1] if has_reply else None,
-        tuple(message for message in plan.kept if message.id not in unanswered),
+        tuple(message for message in plan.kept if message.id not in unanswered and not message.is_empty),
         budget=plan.summary_budget,
         hint=language_hint(_archived_text(plan)),
         instructions=instructions,
@@ -112,16 +123,25 @@ async def _continue(summariser: Summariser, situation: Situation, plan: Plan, as
     return verdict.text if verdict.ok else ""
 
 
-async def _from_transcript(
-    summariser: Summariser, situation: Situation, plan: Plan, instructions: str, *, tries: int
+async def write_from_transcript(
+    summariser: Summariser,
+    situation: Situation,
+    plan: Plan,
+    *,
+    earlier: tuple[Segment, ...],
+    instructions: str = "",
+    tries: int = 2,
 ) -> str:
-    """In as many chunks as it takes; every archived word is in one of them (rule E2)."""
+    """In as many chunks as it takes; every archived word is in one of them (rule E2). `earlier` is shown beside it.
+
+    Raises Rejected, EndpointError, Fenced.
+    """
     template = situation.site.summary_prompt
     for share in SHARES_OF_WINDOW:
         chunks = prompts.chunks(
             plan,
             earlier_summary="",
-            frozen=situation.transcript.summary,
+            frozen=joined(earlier),
             window=round((summariser.model.window_tokens or ASSUMED_WINDOW) * share),
             budget=plan.summary_budget,
             template=template,

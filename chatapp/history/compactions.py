@@ -120,7 +120,7 @@ def apply_compaction(
 ) -> Compaction:
     """Summary, boundary and time, with the row that explains them, all or none (rule I1).
 
-    `segments` is the whole record from now on, its last one written by this compaction.
+    `segments` is the whole record from now on, its last one written by this compaction (but see `apply_rebuild`).
 
     Raises Fenced when it was cancelled or taken over, or when path or boundary aren't what they were when planned.
     """
@@ -133,7 +133,7 @@ def apply_compaction(
     stored = tuple(replace(segment, text=storable(segment.text)) for segment in segments)
     applied = {
         "status": Compaction.Status.APPLIED,
-        "summary": stored[-1].text,
+        "summary": stored[-1].text if stored else "",
         "segments": as_stored(stored),
         "ended_at": now,
         **facts,

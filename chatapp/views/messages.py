@@ -9,7 +9,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chatapp.history import deleting
+from chatapp import events, runs
+from chatapp.history import deleting, rebuilding
 from chatapp.history.errors import HistoryError, NotPossible
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 
@@ -43,4 +44,17 @@ def restore(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpRespo
         deleting.restore_message(chat_id=chat.pk, message_id=message_id)
     except HistoryError as refused:
         return answer_refusal(request, refused.code, chat=chat)
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_POST
+def rebuild(request: PersonRequest, chat_id: UUID) -> HttpResponse:
+    """The record without what was deleted; also the Retry of one that failed."""
+    chat = chat_or_404(request, chat_id)
+    try:
+        compaction = rebuilding.begin_rebuild(chat_id=chat.pk, by=events.PROCESS, user_id=request.user.pk)
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    runs.start_compaction(compaction)
     return answer_changes(request, chat.pk)

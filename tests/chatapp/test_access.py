@@ -36,6 +36,7 @@ COMMANDS = [
     "messages/{message}/fresh/",
     DELETE,
     "messages/{message}/restore/",
+    "rebuild/",
     "policy/",
 ]
 FIELDS = {
