@@ -30,6 +30,8 @@ def summarising(summary: str | Answer = SUMMARY, answer: str = "An answer.") -> 
     def script(payload: dict[str, Any]) -> Any:
         if not is_summary_request(payload):
             return reply(answer, usage=None)
+        if callable(summary):
+            return summary(payload)
         return reply(summary) if isinstance(summary, str) else summary
 
     return script
