@@ -108,7 +108,7 @@ def test_compact_now_folds_and_the_meter_falls_at_once(alice: Visit, script: Scr
     expect(messages(page)).to_have_count(8)
 
 
-def test_a_running_compaction_says_what_it_does_and_a_message_waits_behind_it(alice: Visit, script: Script) -> None:
+def test_k2_a_running_compaction_says_what_it_does_and_a_message_waits_behind_it(alice: Visit, script: Script) -> None:
     path = alice.chat(*TALK)
     page, other = alice.open(path), alice.open(path)
     gate = Signal()

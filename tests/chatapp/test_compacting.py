@@ -248,7 +248,7 @@ async def test_c5_the_next_compaction_reads_only_what_came_after_and_is_given_th
     assert "later 0: Bread" in asked
 
 
-async def test_cancel_ends_it_within_two_seconds_and_the_next_request_is_the_full_history(alice: Visitor) -> None:
+async def test_e9_cancel_ends_it_within_two_seconds_and_the_next_request_is_the_full_history(alice: Visitor) -> None:
     gate = Signal()
     alice.endpoint.always(summarising([head(), text("The pers"), hold(gate)]))
     chat = await long_chat(alice)
