@@ -71,7 +71,8 @@ class LanguageModelAdmin(StaffOnly):
             {
                 "description": "What you enter comes first, then what the endpoint tells, then what a refused request "
                 "taught. 0 is unknown: Foldline never guesses, so those chats aren’t folded by themselves; “Compact "
-                "now” works all the same.",
+                "now” works all the same. An Ollama endpoint tells no window: enter what it runs the model with (its "
+                "num_ctx). A change acts from the next message on.",
                 "fields": ["window_set", "window_in_force", "window_from", "window_reported", "window_learned"],
             },
         ),

@@ -16,6 +16,15 @@ from chatapp.admin.models import folds_at, threshold_of
 from chatapp.models import LanguageModel, SiteSettings
 
 EXAMPLES = 5
+# When a setting acts, where what it is doesn't say so already (rule K5).
+ACTS = {
+    "threshold_percent": "It is looked at before every send and when a reply has ended.",
+    "tail_percent": "It acts when a chat is folded the next time.",
+    "summary_percent": "It acts when the next summary is written.",
+    "exact_percent": "It acts when the next summary is written.",
+    "summariser": "It acts when the next summary is written; which model answers in a chat is untouched.",
+    "summary_prompt": "It acts when the next summary is written.",
+}
 NOBODY_CHOSEN = {"summariser": "The chat’s own model", "default_model": "The first usable one"}
 
 
@@ -100,7 +109,10 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
         return super().formfield_for_foreignkey(db_field, request, form_class=ModelChoice, **kwargs)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        return without_shortcuts(super().formfield_for_dbfield(db_field, request, **kwargs))
+        field = without_shortcuts(super().formfield_for_dbfield(db_field, request, **kwargs))
+        if db_field.name in ACTS:
+            field.help_text = f"{field.help_text} {ACTS[db_field.name]}"
+        return field
 
     # There is one row, for good.
     def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:

@@ -19,10 +19,16 @@ from tests.admin.test_settings import words_of
         ({}, "unknown nowhere yet: not folded by itself"),
     ],
 )
-def test_list_says_which_window_is_in_force(staff: Client, windows: dict[str, int], words: str) -> None:
+def test_a1_list_says_which_window_is_in_force(staff: Client, windows: dict[str, int], words: str) -> None:
     make_model(**windows)
 
     assert words in words_of(staff, "/admin/chatapp/languagemodel/")
+
+
+def test_a1_the_page_says_that_ollama_tells_no_window(staff: Client) -> None:
+    assert "An Ollama endpoint tells no window" in words_of(
+        staff, f"/admin/chatapp/languagemodel/{make_model().pk}/change/"
+    )
 
 
 def test_list_shows_threshold_and_trigger(staff: Client) -> None:

@@ -24,13 +24,13 @@ def words_of(client: Client, page: str = PAGE) -> str:
 
 
 @pytest.mark.parametrize("threshold", ["0", "85", "100"])
-def test_threshold_from_0_to_100_is_stored(staff: Client, threshold: str) -> None:
+def test_a5_threshold_from_0_to_100_is_stored(staff: Client, threshold: str) -> None:
     assert staff.post(PAGE, FORM | {"threshold_percent": threshold}).status_code == 302
     assert SiteSettings.get_solo().threshold_percent == int(threshold)
 
 
 @pytest.mark.parametrize("threshold", ["101", "-1", "abc", "", "8.5", "1e2", "9" * 400])
-def test_threshold_that_cannot_be_is_a_form_error(staff: Client, threshold: str) -> None:
+def test_a5_threshold_that_cannot_be_is_a_form_error(staff: Client, threshold: str) -> None:
     response = staff.post(PAGE, FORM | {"threshold_percent": threshold})
 
     assert response.status_code == 200
@@ -52,6 +52,24 @@ def test_other_value_that_cannot_be_is_a_form_error(staff: Client, field: str, v
     response = staff.post(PAGE, FORM | {field: value})
 
     assert field in response.context["adminform"].form.errors
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("tail_percent", 0), ("tail_percent", 60), ("exact_percent", 0), ("exact_percent", 20), ("summary_percent", 1),
+     ("summary_percent", 20)],
+)  # fmt: skip
+def test_k5_value_at_its_bounds_is_stored_as_it_is(staff: Client, field: str, value: int) -> None:
+    assert staff.post(PAGE, FORM | {field: str(value)}).status_code == 302
+    assert getattr(SiteSettings.get_solo(), field) == value
+
+
+def test_k5_each_setting_of_folding_says_when_it_acts(staff: Client) -> None:
+    form = staff.get(PAGE).context["adminform"].form
+
+    numbers = ("threshold_percent", "tail_percent", "summary_percent", "exact_percent")
+    for name in (*numbers, "summariser", "summary_prompt", "compacts_when_idle", "warms_prompt"):
+        assert re.search(r"\b(when|before|after)\b", form.fields[name].help_text, re.IGNORECASE), name
 
 
 def test_k5_idle_and_warming_are_switched_off_by_their_ticks(staff: Client) -> None:
