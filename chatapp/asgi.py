@@ -22,7 +22,12 @@ from chatapp.gates import limit_body, same_origin  # noqa: E402
 
 routed = ProtocolTypeRouter(
     {
-        "http": limit_body(http, most_bytes=settings.BODY_LIMIT_BYTES),
+        "http": limit_body(
+            http,
+            most_bytes=settings.BODY_LIMIT_BYTES,
+            # A little more than the file, so that the page's own sentence is what a person reads.
+            elsewhere={"/import/": settings.IMPORT_LIMIT_BYTES + settings.BODY_LIMIT_BYTES},
+        ),
         "websocket": same_origin(
             AuthMiddlewareStack(URLRouter([path("ws/chats/<uuid:chat_id>/", ChatConsumer.as_asgi())])),
             public_url=settings.PUBLIC_URL,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,12 +13,16 @@ class BodyTooLarge(Exception):
     """The request was answered with 413; nothing more is read."""
 
 
-def limit_body(application: Application, *, most_bytes: int) -> Application:
-    """Answer 413 as soon as a body is known to be larger: a 300 MB POST to any view cost 373 MB without it."""
+def limit_body(application: Application, *, most_bytes: int, elsewhere: Mapping[str, int]) -> Application:
+    """Answer 413 as soon as a body is known to be larger: a 300 MB POST to any view cost 373 MB without it.
+
+    `elsewhere`: addresses with a limit of their own, where what comes is a file and goes to the disk.
+    """
 
     async def limited(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        most_here = elsewhere.get(scope["path"], most_bytes)
         announced = dict(scope["headers"]).get(b"content-length", b"0")
-        if not announced.isdigit() or int(announced) > most_bytes:
+        if not announced.isdigit() or int(announced) > most_here:
             await _refuse(send)
             return
         received = 0
@@ -28,7 +32,7 @@ def limit_body(application: Application, *, most_bytes: int) -> Application:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > most_bytes:
+            if received > most_here:
                 raise BodyTooLarge
             return message
 
@@ -47,7 +51,7 @@ def limit_body(application: Application, *, most_bytes: int) -> Application:
 
 
 async def _refuse(send: Any) -> None:
-    body = b"That is too large to be taken. The text is still in your browser: go back and shorten it.\n"
+    body = b"That is too large to be taken. What you sent is still in your browser: go back and make it smaller.\n"
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 413, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from chatapp.views import chats, compactions, health, messages, pages, requests, setup, turns, versions
+from chatapp.views import archives, chats, compactions, health, messages, pages, requests, setup, turns, versions
 
 in_chat = [
     path("", pages.chat, name="chat"),
@@ -35,6 +35,8 @@ in_chat = [
     path("meter/", compactions.meter, name="meter"),
     path("rename/", chats.rename, name="rename"),
     path("delete/", chats.delete, name="delete"),
+    path("export/json/", archives.export_chat, name="export_chat"),
+    path("export/markdown/", archives.export_markdown, name="export_markdown"),
     path("model/", chats.choose_model, name="choose_model"),
 ]
 
@@ -43,6 +45,8 @@ urlpatterns = [
     path("chats/", turns.start, name="start"),
     path("chats/<uuid:chat_id>/", include(in_chat)),
     path("meter/", compactions.meter, name="new_meter"),
+    path("export/", archives.export_all, name="export_all"),
+    path("import/", archives.import_chats, name="import"),
     path("notice/", pages.dismiss_notice, name="dismiss_notice"),
     path("setup/<str:token>/", setup.set_up, name="setup"),
     path("healthz/", health.healthz, name="healthz"),

@@ -87,7 +87,9 @@ def restore_message(*, chat_id: UUID, message_id: int) -> None:
 
 
 def is_restorable(message: Message) -> bool:
-    return message.deleted_at is not None and message.deleted_at > timezone.now() - GRACE
+    """Whether there is a text to bring back: not once it is erased, nor where it came without it in a file."""
+    is_kept = bool(message.content or message.reasoning or message.tool_calls)
+    return is_kept and message.deleted_at is not None and message.deleted_at > timezone.now() - GRACE
 
 
 def erase_deleted() -> list[UUID]:

@@ -14,7 +14,7 @@ EDIT = "compactions/{compaction}/edit/"
 DELETE = "messages/{message}/delete/"
 EDIT_MESSAGE = "messages/{message}/edit/"
 IN_CHAT = ["", "changes/", "archived/", "earlier/", "rename/", "delete/", "request/", "compactions/"]
-PAGES = [*IN_CHAT, EDIT, DELETE, EDIT_MESSAGE]
+PAGES = [*IN_CHAT, EDIT, DELETE, EDIT_MESSAGE, "export/json/", "export/markdown/"]
 COMMANDS = [
     "send/",
     "stop/",
@@ -88,7 +88,7 @@ def test_stranger_commands_like_a_random_one_and_change_nothing(chat: Chat, char
     assert (list(chat.messages.values()), Chat.objects.filter(pk=chat.pk).values().get()) == before
 
 
-@pytest.mark.parametrize("page", ["/", "/chats/{chat}/", "/chats/{chat}/changes/", "/chats/{chat}/archived/"])
+@pytest.mark.parametrize("page", ["/", "/export/", "/import/", *[f"/chats/{{chat}}/{page}" for page in PAGES[:3]]])
 def test_signed_out_visitor_is_led_to_the_sign_in_page(chat: Chat, page: str) -> None:
     response = Client().get(page.format(chat=chat.pk))
 

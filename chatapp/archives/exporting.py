@@ -1,0 +1,106 @@
+"""Chats as JSON, complete: every branch, the record with its segments, usage, pins. Written piece by piece."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from chatapp.archives.layout import CHAT, COMPACTION, FORMAT, MESSAGE, VERSION
+from chatapp.database import in_database
+from chatapp.history.boundary import as_stored, segments_of
+from chatapp.history.locking import lock_chat
+from chatapp.models import Chat, Compaction, Message
+
+Numbers = Mapping[int | None, int]
+
+
+async def stream_json(chat_ids: Iterable[UUID]) -> AsyncIterator[str]:
+    """One file with these chats, one of them in memory at a time. One that is deleted meanwhile is left out."""
+    yield f'{{"format": {_json(FORMAT)}, "version": {VERSION}, "chats": ['
+    before = "\n"
+    for chat_id in chat_ids:
+        for piece in await in_database(chat_json, chat_id):
+            yield before + piece
+            before = ""
+        before = ",\n"
+    yield "\n]}\n"
+
+
+def chat_json(chat_id: UUID) -> list[str]:
+    """One chat as it is at one moment, in pieces; nothing for one that is gone."""
+    try:
+        with transaction.atomic():
+            chat = lock_chat(chat_id)
+            rows = list(chat.messages.order_by("pk"))
+            folds = list(chat.compactions.exclude(status=Compaction.Status.RUNNING).order_by("pk"))
+    except Chat.DoesNotExist:
+        return []
+    numbers: Numbers = {row.pk: number for number, row in enumerate(rows, start=1)}
+    head = _columns(chat, CHAT) | {
+        "model": chat.model.name if chat.model else "",
+        "boundary": numbers.get(chat.compacted_through_id),
+    }
+    return [
+        _json(head)[:-1] + ', "messages": [',
+        *_listed(_message(row, numbers) for row in rows),
+        '\n], "compactions": [',
+        *_listed(_compactions(folds, numbers)),
+        "\n]}",
+    ]
+
+
+def _message(row: Message, numbers: Numbers) -> dict[str, Any]:
+    told = _columns(row, MESSAGE)
+    if row.deleted_at:  # its place is told, what it said is not
+        told |= {"content": "", "reasoning": "", "tool_calls": []}
+    if row.is_live:
+        told |= {"status": Message.Status.INTERRUPTED, "failure": "interrupted"}
+    return {
+        "id": numbers[row.pk],
+        "parent": numbers.get(row.parent_id),
+        **told,
+        "request_through": numbers.get(row.request_through_id),
+        "left_out": [numbers[pk] for pk in row.left_out if pk in numbers],
+    }
+
+
+def _compactions(rows: list[Compaction], numbers: Numbers) -> Iterator[dict[str, Any]]:
+    own = {row.pk: number for number, row in enumerate(rows, start=1)}
+    for row in rows:
+        segments = [replace(each, compaction_id=own.get(each.compaction_id, 0)) for each in segments_of(row)]
+        yield {
+            "id": own[row.pk],
+            "through": numbers.get(row.through_id),
+            **_columns(row, COMPACTION),
+            "segments": as_stored(tuple(segments)),
+        }
+
+
+def _columns(row: Chat | Message | Compaction, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}
+
+
+def _listed(values: Iterable[dict[str, Any]]) -> Iterator[str]:
+    before = "\n"
+    for value in values:
+        yield before + _json(value)
+        before = ",\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_as_text)
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value)
+    raise TypeError(type(value))

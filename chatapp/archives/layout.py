@@ -1,0 +1,67 @@
+"""What a file of chats is called, and which columns it holds.
+
+Rows are numbered from 1 within their chat, in the order in which they were made, so two exports of equal chats are
+equal byte for byte. Left out on purpose: who owns it, keys and addresses, the endpoint's own words in an error.
+"""
+
+from __future__ import annotations
+
+FORMAT = "foldline-chats"
+VERSION = 1
+
+CHAT = ("title", "titled_by_hand", "system_prompt", "parameters", "policy", "created_at", "touched_at")
+MESSAGE = (
+    "position",
+    "active",
+    "role",
+    "status",
+    "content",
+    "reasoning",
+    "tool_calls",
+    "tool_call_id",
+    "pinned",
+    "deleted_at",
+    "failure",
+    "finish_reason",
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+    "reasoning_tokens",
+    "estimated_prompt_tokens",
+    "window_tokens",
+    "usage_outdated",
+    "model_name",
+    "request_extras",
+    "created_at",
+)
+COMPACTION = (
+    "trigger",
+    "mode",
+    "status",
+    "reason",
+    "from_position",
+    "through_position",
+    "message_count",
+    "summary",
+    "model_summary",
+    "instructions",
+    "values_found",
+    "values_kept",
+    "values_added",
+    "values_left_out",
+    "tokens_before",
+    "tokens_after",
+    "before_is_measured",
+    "measured_offset",
+    "measured_model",
+    "model_name",
+    "calls",
+    "chunks_done",
+    "chunks_total",
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+    "cost",
+    "started_at",
+    "ended_at",
+)
