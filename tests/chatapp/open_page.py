@@ -61,7 +61,7 @@ class OpenPage:
         """All of what is behind the divider, page by page."""
         before = None
         while True:
-            older = presenting.read_archived(self._fresh_chat(), before=before)
+            older = presenting.read_archived(self._fresh_chat(), presenting.Place(before=before))
             html = render_to_string("chat/_archived.html", {"chat": self.chat, "archived": older})
             self.archived = {found[1]: found[0] for found in ARTICLE.finditer(html)} | self.archived
             if older.before is None:
@@ -71,7 +71,7 @@ class OpenPage:
     def load_earlier(self) -> None:
         """One page of live messages that weren't on the first paint."""
         first = next(iter(self.log), "")
-        older = presenting.read_earlier(self._fresh_chat(), before=int(first[2:]) if first else None)
+        older = presenting.read_earlier(self._fresh_chat(), presenting.Place(before=int(first[2:]) if first else None))
         html = render_to_string("chat/_earlier.html", {"chat": self.chat, "earlier": older})
         self.log = {found[1]: found[0] for found in ARTICLE.finditer(html)} | self.log
         self.parts["earlier"] = html if older.before is not None else ""

@@ -51,6 +51,16 @@ class PlainChat:
     def cut_from(self, message_id: int) -> None:
         self.path = self.path[: self.path.index(message_id)]
 
+    def replace(self, former: Said, message: Said) -> None:
+        """Another wording takes its place on the path, and everything below it; the former one ends there."""
+        message.is_pinned, former.is_pinned = former.is_pinned, False
+        self.said[message.id] = message
+        self.path[self.path.index(former.id)] = message.id
+        for one in self.said.values():
+            one.parent = message.id if one.parent == former.id else one.parent
+        for record in self.records:
+            record.through = message.id if record.through == former.id else record.through
+
     def show(self, message_id: int) -> None:
         """The path through that message, down to its newest leaf."""
         up: list[int] = []

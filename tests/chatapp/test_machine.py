@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count, pairwise
 from typing import Any
@@ -25,7 +26,7 @@ from hypothesis.stateful import (
 
 from chatapp import events, presenting
 from chatapp.compacting import working
-from chatapp.history import boundary, chats, compactions, continuing, deleting, loading, paths, turns, wishes
+from chatapp.history import boundary, chats, compactions, continuing, deleting, forking, loading, paths, turns, wishes
 from chatapp.history.errors import ChatBusy, NotPossible
 from chatapp.llm import errors
 from chatapp.models import Chat, Compaction, LanguageModel, Message, Run, SiteSettings
@@ -36,7 +37,7 @@ from compaction.request import as_payload, assemble
 from compaction.resuming import GO_ON
 from compaction.segments import Segment, joined
 from tests.chatapp.open_page import OpenPage, ids_in
-from tests.chatapp.plain_chat import PlainChat, Record, Said
+from tests.chatapp.plain_chat import LIVE, PlainChat, Record, Said
 from tests.factories import make_model, make_user
 from tests.inline import Summariser, cancel, press_button, work_inline, written
 
@@ -184,7 +185,10 @@ class History(RuleBasedStateMachine):
     @rule(data=st.data())
     @precondition(lambda self: self.run is None)
     def write_again(self, data: st.DataObject) -> None:
-        reply = self.pick(data, [message for message in self.plain.messages if message.role == "assistant"])
+        replies = [message for message in self.plain.messages if message.role == "assistant"]
+        if not replies:
+            return
+        reply = self.pick(data, replies)
         if self.plain.said[reply.parent].deletion:
             with pytest.raises(NotPossible):
                 turns.begin_again(chat_id=self.chat_id, reply_id=reply.id, by=events.PROCESS)
@@ -250,6 +254,50 @@ class History(RuleBasedStateMachine):
             if one.deletion:
                 one.text = ""
                 self.erased.add(one.deletion)
+
+    @rule(data=st.data(), answers=st.booleans())
+    @precondition(lambda self: self.run is None)
+    def edit(self, data: st.DataObject, answers: bool) -> None:
+        """Another wording: with a reply of its own, or under which the later turns stay."""
+        asked = [one for one in self.plain.messages if one.role == "user" and not one.deletion]
+        if not asked or (self.is_compacting and not answers):
+            return
+        former = self.pick(data, asked)
+        wording = {"message_id": former.id, "text": self.text(5), "idempotency_key": ""}
+        if answers:
+            turn = turns.begin_edited(chat_id=self.chat_id, **wording, by=events.PROCESS)
+            self.plain.cut_from(former.id)
+            self.took(turn)
+        else:
+            self.plain.replace(former, self.said(turns.save_edited(chat_id=self.chat_id, **wording)))
+
+    @rule()
+    @precondition(lambda self: self.run is None and self.plain.messages[-1].role == "user")
+    def answer_at_last(self) -> None:
+        last = self.plain.messages[-1]
+        if not last.deletion:
+            self.took(turns.begin_answer(chat_id=self.chat_id, message_id=last.id, by=events.PROCESS))
+
+    @rule(data=st.data())
+    def fork(self, data: st.DataObject) -> None:
+        """The copy sends what the original would, had it ended there; the original stays as it is."""
+        at = data.draw(st.integers(0, len(self.plain.path) - 1))
+        last = self.plain.messages[at]
+        if last.status in LIVE:
+            with pytest.raises(ChatBusy):
+                forking.fork(chat_id=self.chat_id, message_id=last.id)
+            return
+        copy = forking.fork(chat_id=self.chat_id, message_id=last.id)
+        situation = loading.load_situation(copy.pk)
+        until_there = replace(self.plain, path=self.plain.path[: at + 1])
+        if situation.chat.policy != Chat.Policy.WINDOW:
+            assert as_payload(assemble(situation.to_send().transcript)) == until_there.request()
+        meter = loading.load_meter(situation.chat, situation.site, situation.model)
+        assert meter == situation.meter()
+        rows = copy.messages.on_path()
+        assert list(rows.values_list("content", flat=True)) == [one.text for one in until_there.messages]
+        assert bool(situation.chat.compacted_through) == bool(until_there.in_force)
+        chats.delete_chat(chat_id=copy.pk)
 
     # Compactions
 
@@ -515,7 +563,7 @@ class History(RuleBasedStateMachine):
         page = presenting.read_page(self.chat_id)
         shown, before = [message.id for message in page.messages], page.earlier_before
         while before is not None:
-            older = presenting.read_earlier(page.chat, before=before)
+            older = presenting.read_earlier(page.chat, presenting.Place(before=before))
             shown, before = [message.id for message in older.messages] + shown, older.before
         assert shown == [message.id for message in self.plain.live]
         archived, before = self.read_archived(page.chat, None)
@@ -526,7 +574,7 @@ class History(RuleBasedStateMachine):
         assert bool(page.divider) == bool(self.plain.in_force)
 
     def read_archived(self, chat: Chat, before: int | None) -> tuple[list[int], int | None]:
-        older = presenting.read_archived(chat, before=before)
+        older = presenting.read_archived(chat, presenting.Place(before=before))
         return [message.id for message in older.messages], older.before
 
     @invariant()
