@@ -16,6 +16,7 @@ from chatapp.history.boundary import record_for_path
 from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.errors import NotPossible
 from chatapp.history.locking import lock_chat, number_change
+from chatapp.history.paths import versions_of
 from chatapp.history.sizes import outdate_usage
 from chatapp.history.texts import first_words
 from chatapp.models import Chat, Message
@@ -25,14 +26,16 @@ GRACE = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What would go, as positions on the active path: the message, what goes with it, and what else follows.
+    """What would go: the message and, on the active path, what goes with it and what else follows.
 
-    `with_it` counts the replies that go with a user message, `after_it` everything on the path behind those.
+    `with_it` counts the replies that go with a user message, `after_it` everything on the path behind those. The
+    `other_versions` of the message itself stay.
     """
 
     message: Message
     with_it: int
     after_it: int
+    other_versions: int
 
 
 def weigh_deletion(chat: Chat, message_id: int) -> Deletion:
@@ -42,7 +45,8 @@ def weigh_deletion(chat: Chat, message_id: int) -> Deletion:
     with_it = 0
     if message.role == Message.Role.USER:
         with_it = next((index for index, role in enumerate(behind) if role == Message.Role.USER), len(behind))
-    return Deletion(message, with_it, len(behind) - with_it)
+    versions = versions_of(chat, [message.position]).get(message.position, [])
+    return Deletion(message, with_it, len(behind) - with_it, max(0, len(versions) - 1))
 
 
 @transaction.atomic

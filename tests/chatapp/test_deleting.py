@@ -219,6 +219,8 @@ async def test_j2_a_deleted_version_is_left_and_its_arrows_bring_back_no_text(al
     await alice.post(f"/chats/{chat.pk}/messages/{old.pk}/regenerate/")
     await settled(chat)
     assert "2 / 2" in await alice.page(chat)
+    fresh = await message_at(chat, 1)
+    assert "Its other version stays." in await alice.page(chat, f"messages/{fresh.pk}/delete/")
 
     await alice.post(f"/chats/{chat.pk}/messages/{old.pk}/show/")
     tombstone = await alice.page(chat)
