@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from chatapp.models import Chat, Compaction
+from chatapp.models import Chat, Compaction, Message
 from compaction.segments import Segment, joined
 
 NO_RECORD: dict[str, Any] = {"summary": "", "compacted_through_id": None, "compacted_at": None}
@@ -20,6 +20,12 @@ def compaction_in_force(chat: Chat) -> Compaction | None:
         .order_by("-through_position", "-pk")
         .first()
     )
+
+
+def move_boundary(former: Message, message: Message) -> None:
+    """What stands for everything up to `former` does so up to `message`, which has taken its place on the path."""
+    Compaction.objects.filter(through=former).update(through=message)
+    Message.objects.filter(chat=former.chat_id, request_through_id=former.pk).update(request_through_id=message.pk)
 
 
 def segments_of(compaction: Compaction | None) -> tuple[Segment, ...]:

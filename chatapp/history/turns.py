@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
+from chatapp.history.boundary import move_boundary, record_for_path
 from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.history.locking import lock_chat, number_change
@@ -178,6 +179,9 @@ def save_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: s
         revision=revision,
     )
     former.children.update(parent=message)
+    move_boundary(former, message)
+    if chat.compacted_through_id == former.pk:
+        number_change(chat, **record_for_path(chat))
     outdate_usage(chat, since=former.position, through=former.position, was_sent=former.pinned)
     return message
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
+from chatapp.history.boundary import record_for_path
 from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.errors import NotPossible
 from chatapp.history.loading import load_situation, pure_message
@@ -32,9 +34,11 @@ def pin(*, chat_id: UUID, message_id: int, pinned: bool) -> None:
         refusal = may_pin(situation.transcript, pure_message(message, chat.compacted_through), situation.limits)
         if refusal:
             raise NotPossible(refusal.code)
+    counted: dict[str, Any] = {}
     if chat.compacted_through and message.position <= chat.compacted_through.position:
         outdate_record(chat)
-    revision = number_change(chat)
+        counted = {} if chat.summary else record_for_path(chat)  # the divider of a fresh start counts what is sent
+    revision = number_change(chat, **counted)
     Message.objects.filter(pk=message.pk).update(pinned=pinned, revision=revision)
 
 

@@ -109,7 +109,7 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
         return chat.revision, ""
     page = _page_of(chat)
     fold_changed = chat.fold_revision > seen
-    whole = fold_changed or chat.path_revision > seen or not seen
+    whole = fold_changed or chat.path_revision > seen or not seen or _is_far_behind(chat, seen)
     if whole:
         _show_newest(page)
     else:
@@ -121,6 +121,12 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
     context |= {"whole": whole, "fold_changed": fold_changed}
     context["sidebar"] = read_sidebar(user) if chat.listed_revision > seen else None
     return chat.revision, render_to_string("chat/changes.html", context)
+
+
+def _is_far_behind(chat: Chat, seen: int) -> bool:
+    """Whether a page has missed more than is sent one by one: it would show a gap."""
+    live = chat.messages.on_path().after_boundary(chat.compacted_through)
+    return live.filter(revision__gt=seen, deleted_at=None)[MESSAGES_ON_A_PAGE:].exists()
 
 
 def _changed_archived(chat: Chat, seen: int) -> list[MessageView]:

@@ -5,6 +5,7 @@ import pytest
 from chatapp import events
 from chatapp.database import in_database
 from chatapp.history import paths, turns
+from chatapp.history.boundary import compaction_in_force
 from chatapp.history.errors import ChatBusy, NotPossible
 from chatapp.models import Chat, Message
 from chatapp.presenting.messages import view_messages
@@ -170,6 +171,23 @@ class TestInTheDatabase:
         paths.show_version(chat_id=chat.pk, message_id=saved.pk)
         assert path_of(chat) == ["Hello", "Hi.", "Less", "Here.", "And?", "That."]
         assert record_of(chat) == before
+
+    def test_j1_saved_text_of_the_message_at_the_boundary_keeps_the_record(self) -> None:
+        chat = make_chat(None, *TALK)
+        former = at(chat, 2)
+        fold(chat, through=2, summary="They greeted.")
+        chat.messages.filter(position__gt=2).update(request_through_id=former.pk)
+
+        saved = save(chat, 2, "Less")
+
+        chat = Chat.objects.get(pk=chat.pk)
+        assert (chat.summary, chat.compacted_through_id) == ("They greeted.", saved.pk)
+        assert set(chat.messages.filter(position__gt=2).values_list("request_through_id", flat=True)) == {saved.pk}
+        force = compaction_in_force(chat)
+        assert force is not None
+        assert force.through_id == saved.pk
+        paths.show_version(chat_id=chat.pk, message_id=former.pk)
+        assert record_of(chat)["compacted_through_id"] is None
 
     def test_saved_text_keeps_the_pin_and_the_versions_of_the_reply(self) -> None:
         chat = make_chat(None, "Hello", "Hi.")
