@@ -10,15 +10,15 @@ from bench.table import Line, median
 from bench.talking import Call, Fold
 
 TURNS = 40
-# Window in tokens, and the longest reply in tokens: at least five compactions in so many turns.
-TALKS = ((2_048, 60), (4_096, 170))
+# Window in tokens, the longest reply in tokens, and how many asides a message has: five compactions in so many turns.
+TALKS = ((2_048, 60, 0), (4_096, 80, 8))
 AFTER_FOLDS = (1, 3, 5, 10)
 
 
 def measure() -> Iterator[Line]:
-    for window, reply in TALKS:
+    for window, reply, asides in TALKS:
         with talking_site({"max_tokens": reply, "temperature": 0, "seed": 7}, window=window) as site:
-            talking.hold(site, TURNS)
+            talking.hold(site, TURNS, asides=asides)
             folds = talking.folds(site)
             yield from _folds(site, folds, f"{window:,}")
             yield from _continuations(folds, f"{window:,}")

@@ -57,6 +57,20 @@ ASKED = (
     "{name} can only come on 2027-{month:02}-{day:02}. How do we move the others?",
 )
 
+ASIDES = (
+    "We stood on the pier again this morning and looked at everything once more.",
+    "The wind has turned, and the water is calmer than it was last week.",
+    "Nobody has complained so far, which is a good sign for all of us.",
+    "The old market hall is free, should it rain on one of the two days.",
+    "I have told the others that you help me to think about it.",
+    "Most of them have been here before and know their way around.",
+    "There is still enough time, but not so much that we can wait for ever.",
+    "The children are looking forward to it more than anybody else.",
+    "Last year we were too late with nearly all of this, as you may imagine.",
+    "Somebody always forgets something, and then we laugh about it in the evening.",
+    "The harbour master is in a good mood, so this is the moment to ask him.",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -67,8 +81,11 @@ class Said:
     name: str
 
 
-def said(number: int) -> Said:
-    """The same message for the same number; beyond forty the names carry a number, so that each is said once."""
+def said(number: int, *, asides: int = 0) -> Said:
+    """The same message for the same number, behind so many sentences that say nothing new.
+
+    Beyond forty the names carry a number, so that each is said once.
+    """
     around = number // len(NAMES)
     name = NAMES[number % len(NAMES)] + (f" {around + 1}" if around else "")
     facts = {
@@ -94,4 +111,5 @@ def said(number: int) -> Said:
         "berth-{number}.md",
         "2027-{month:02}-{day:02}",
     )[form]
-    return Said(ASKED[form].format(**facts), value.format(**facts), name)
+    before = " ".join(ASIDES[(number + n) % len(ASIDES)] for n in range(asides))
+    return Said(f"{before} {ASKED[form].format(**facts)}".strip(), value.format(**facts), name)

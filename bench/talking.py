@@ -56,10 +56,12 @@ class Fold:
 
     @property
     def from_transcript(self) -> tuple[Call, ...]:
-        return self.calls[1:] if self.continuation else self.calls
+        """Those that read the archived messages anew; what comes after them merged segments."""
+        first = 1 if self.continuation else 0
+        return self.calls[first : first + self.row["chunks_done"]]
 
 
-def hold(site: Site, turns: int, *, first: int = 0) -> None:
+def hold(site: Site, turns: int, *, first: int = 0, asides: int = 0) -> None:
     """So many messages, each answered; between them whatever Foldline does when nobody writes has its time.
 
     The toy answers the question of a continuation with an apology. It would not be asked so again after two of them;
@@ -71,7 +73,7 @@ def hold(site: Site, turns: int, *, first: int = 0) -> None:
     for number in range(first, first + turns):
         site.change_row("UPDATE chatapp_languagemodel SET continuation_suspended = '', continuation_empties = 0")
         site.connection.close()  # the server has let go of it while one read
-        site.post_send("talk", said(number).text, seen=0)
+        site.post_send("talk", said(number, asides=asides).text, seen=0)
         site.end_send()
         site.wait_until_written()
         read(site, engines)
@@ -118,9 +120,9 @@ def folds(site: Site) -> list[Fold]:
 
 
 def seconds_of(fold: Fold) -> tuple[float, float]:
-    """From the beginning to the end of the continuation, and from there to the end of the calls after it."""
-    begin, (first, *others) = when(fold.row["started_at"]), fold.calls
-    return (first.at - begin).total_seconds(), (others[-1].at - first.at).total_seconds() if others else 0.0
+    """From the beginning to the end of the continuation, and from there to the end of the transcript's calls."""
+    begin, asked, read = when(fold.row["started_at"]), fold.calls[0].at, fold.from_transcript[-1].at
+    return (asked - begin).total_seconds(), (read - asked).total_seconds()
 
 
 def outcomes(site: Site) -> dict[str, int]:
