@@ -6,16 +6,21 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from chatapp.compacting.calling import Rejected, Summariser
 from chatapp.database import in_database
 from chatapp.history import loading
 from chatapp.history.loading import Situation
 from chatapp.llm import errors
+from chatapp.models import Run
 from compaction import segments as frozen
 from compaction.exact import ExactBlock, exact_block, exact_cap, find_values
 from compaction.planning import Plan
 from compaction.segments import Segment
+
+# Of the window; a record of so much is merged even while a message waits.
+URGENT_PERCENT = 2 * frozen.MOST_PERCENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,7 @@ async def make_record(
 ) -> Record:
     """`sound`: the earlier segments that don't speak of what was deleted since; no other one is merged (rule J2).
 
-    Raises Fenced. A merge that fails leaves the segments as they are: they are merged another time.
+    Raises Fenced. A merge that fails or that somebody would wait for leaves the segments as they are, for another time.
     """
     stale = set(situation.segments) - set(sound)
     values = await asyncio.to_thread(values_under, situation, plan, text, beside=sound)
@@ -46,11 +51,18 @@ async def make_record(
     while frozen.over_limit(segments, window, ratio=ratio) and (bounds := frozen.which_to_merge(segments)):
         if stale.intersection(segments[slice(*bounds)]):
             break
+        is_urgent = frozen.over_limit(segments, window, percent=URGENT_PERCENT, ratio=ratio)
+        if not is_urgent and await in_database(_somebody_waits, summariser.chat_id):
+            break
         merged = await _merge(summariser, situation, segments, bounds, ratio=ratio)
         if not merged:
             break
         segments = frozen.merged(segments, bounds, merged, compaction_id=summariser.compaction_id)
     return Record(segments, values)
+
+
+def _somebody_waits(chat_id: UUID) -> bool:
+    return Run.objects.live().filter(chat_id=chat_id).exists()
 
 
 def values_under(situation: Situation, plan: Plan, text: str, *, beside: tuple[Segment, ...]) -> ExactBlock:

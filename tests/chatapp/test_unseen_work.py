@@ -228,6 +228,31 @@ async def test_e6_segments_over_a_tenth_of_the_window_are_merged_into_one(alice:
     assert merged.segments[0]["from_position"] == 0
 
 
+async def test_e6_nobody_waits_for_a_merge(alice: Visitor) -> None:
+    """A message waits behind the second compaction; the third, for which nobody does, merges what was left."""
+    long_summary = " ".join(f"The {number}th matter was settled among them." for number in range(26))
+
+    def script(payload: dict) -> list:
+        if not is_summary_request(payload):
+            return reply(WORDS, usage=None)
+        return reply(SECOND_SUMMARY if "part 1 of " in str(payload["messages"]) else long_summary)
+
+    alice.endpoint.always(script)
+    chat = await long_chat(alice, turns=4, window=4000)
+    await press(alice, chat)
+    await in_database(lambda: SiteSettings.objects.update_or_create(defaults={"compacts_when_idle": False}))
+    while len(await compactions_of(chat)) < 2:
+        await alice.say(chat, WORDS)
+    second = (await compactions_of(chat))[1]
+    assert (second.trigger, [segment["rank"] for segment in second.segments]) == ("send", [0, 0])
+    for _ in range(4):
+        await alice.say(chat, WORDS)
+
+    third = await press(alice, chat)
+
+    assert [segment["rank"] for segment in third.segments] == [1]
+
+
 async def test_h3_values_of_merged_segments_may_take_what_the_record_has_left(alice: Visitor) -> None:
     long_summary = " ".join(f"The {number}th matter was settled among them." for number in range(22))
 
