@@ -9,7 +9,7 @@ from uuid import UUID
 
 from chatapp import connecting
 from chatapp.database import in_database
-from chatapp.history import compactions, ledger
+from chatapp.history import compactions, ledger, loading
 from chatapp.history.loading import Situation
 from chatapp.llm import Completion, Target, complete
 from chatapp.models import LanguageModel, UsageRecord
@@ -115,16 +115,12 @@ def without_answer_options(params: dict[str, Any]) -> dict[str, Any]:
     return kept | ({"tool_choice": "none"} if "tools" in kept else {})
 
 
-async def summariser_for(compaction_id: int, situation: Situation) -> Summariser:
-    """The admin's summariser while it is usable, else the chat's own model (rule E8). Raises EndpointError."""
-    model = connecting.connected(await in_database(_model_for, situation))
-    return Summariser(compaction_id, situation.chat.pk, model, await connecting.reach(model, situation.site))
-
-
-def _model_for(situation: Situation) -> LanguageModel | None:
-    site = situation.site
-    chosen = LanguageModel.objects.usable().filter(pk=site.summariser_id).first() if site.summariser_id else None
-    return chosen or situation.model
+async def summariser_for(compaction_id: int, situation: Situation, *, model: LanguageModel | None = None) -> Summariser:
+    """`model`, else the admin's summariser while it is usable, else the chat's own (rule E8). Raises EndpointError."""
+    chosen = model or await in_database(loading.summariser_of, situation.site, situation.model)
+    connected = connecting.connected(chosen)
+    target = await connecting.reach(connected, situation.site)
+    return Summariser(compaction_id, situation.chat.pk, connected, target)
 
 
 def judged(completion: Completion, *, budget: int, source: str) -> Verdict:

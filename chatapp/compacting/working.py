@@ -10,22 +10,16 @@ from uuid import UUID
 from django.core.exceptions import ObjectDoesNotExist
 
 from chatapp import events
-from chatapp.compacting.calling import Rejected, summariser_for
-from chatapp.compacting.rebuilding import rebuild
-from chatapp.compacting.recording import facts_of, make_record
+from chatapp.compacting.calling import Rejected
+from chatapp.compacting.folding import fold
 from chatapp.compacting.warming import warm
-from chatapp.compacting.writing import write_segment
 from chatapp.database import in_database
 from chatapp.history import compactions, loading
 from chatapp.history.compactions import Ending
 from chatapp.history.errors import ChatBusy, Fenced
-from chatapp.history.staleness import sound_segments
 from chatapp.llm import errors
 from chatapp.models import Compaction
-from compaction import planning
 from compaction.memory import after_failure, after_refusal, may_try
-from compaction.planning import Refusal
-from compaction.segments import joined
 
 log = logging.getLogger("foldline.compacting")
 
@@ -93,7 +87,7 @@ async def compact(compaction_id: int, chat_id: UUID) -> bool:
     ending = Ending(Compaction.Status.FAILED, "internal")
     cancel = _cancels[compaction_id] = asyncio.Event()
     await events.publish(chat_id, events.Changed())
-    work = asyncio.ensure_future(_work(compaction_id, chat_id))
+    work = asyncio.ensure_future(fold(compaction_id, chat_id))
     watch = asyncio.ensure_future(_watch(compaction_id, cancel))
     try:
         await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
@@ -128,7 +122,7 @@ async def _end(compaction_id: int, chat_id: UUID, ending: Ending) -> None:
     """A no-op on the row where it was applied."""
     with suppress(ObjectDoesNotExist):  # the chat was deleted meanwhile
         has_ended = await in_database(compactions.end_compaction, compaction_id=compaction_id, ending=ending)
-        if has_ended and not await in_database(_is_rebuild, compaction_id):
+        if has_ended and not await in_database(_tells_nothing, compaction_id):
             await _remember(chat_id, ending)
     await events.publish(chat_id, events.Changed())
 
@@ -140,51 +134,10 @@ async def _watch(compaction_id: int, cancel: asyncio.Event) -> None:
             await asyncio.wait_for(cancel.wait(), SECONDS_BETWEEN_LOOKS)
 
 
-async def _work(compaction_id: int, chat_id: UUID) -> Refusal | None:
-    situation = await in_database(loading.load_situation, chat_id)
-    wishes = await in_database(Compaction.objects.get, pk=compaction_id)
-    if wishes.trigger == Compaction.Trigger.REBUILD:
-        return await rebuild(compaction_id, situation)
-    # In a thread: a hundred thousand messages take a third of a second, and the loop writes other people's replies.
-    plan = await asyncio.to_thread(
-        planning.plan, situation.transcript, situation.limits, up_to=wishes.up_to, keeps_summary=True
-    )
-    if isinstance(plan, Refusal):
-        return plan
-    summariser = await summariser_for(compaction_id, situation)
-    meter = situation.meter()
-    await in_database(
-        compactions.note_plan,
-        compaction_id=compaction_id,
-        plan=plan,
-        model_name=summariser.model.name,
-        tokens_before=meter.used,
-        before_is_measured=meter.measured,
-    )
-    await events.publish(chat_id, events.Changed())
-    sound = await in_database(sound_segments, situation.chat)
-    written = await write_segment(summariser, situation, plan, instructions=wishes.instructions, sound=sound)
-    record = await make_record(summariser, situation, plan, written.text, sound=sound)
-    accepted = planning.accept(plan, situation.transcript, joined(record.segments), situation.limits)
-    if isinstance(accepted, Refusal):
-        return accepted
-    await in_database(
-        compactions.apply_compaction,
-        compaction_id=compaction_id,
-        segments=record.segments,
-        planned_record=situation.chat.record(),
-        mode=written.mode,
-        tokens_after=accepted.tokens_after,
-        measured_offset=accepted.measured_offset,
-        measured_model=situation.transcript.model,
-        **facts_of([record.values]),
-    )
-    return None
-
-
-def _is_rebuild(compaction_id: int) -> bool:
-    """What became of one says nothing of whether folding is worth another try."""
-    return Compaction.objects.filter(pk=compaction_id, trigger=Compaction.Trigger.REBUILD).exists()
+def _tells_nothing(compaction_id: int) -> bool:
+    """Whether it was rebuilt, or folded for the limits of another model: no word on whether folding is worth a try."""
+    apart = [Compaction.Trigger.REBUILD, Compaction.Trigger.MODEL]
+    return Compaction.objects.filter(pk=compaction_id, trigger__in=apart).exists()
 
 
 async def _remember(chat_id: UUID, ending: Ending) -> None:

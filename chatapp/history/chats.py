@@ -7,10 +7,10 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
-from chatapp.history.errors import ChatBusy
+from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.texts import storable
-from chatapp.models import Chat, LanguageModel, Message, Run
+from chatapp.models import Chat, LanguageModel, Message
 
 
 @transaction.atomic
@@ -37,10 +37,9 @@ def suggest_title(*, chat_id: UUID, title: str) -> bool:
 
 @transaction.atomic
 def choose_model(*, chat_id: UUID, model: LanguageModel) -> None:
-    """Raises ChatBusy while a run is live."""
+    """Raises ChatBusy while a run or a compaction is live."""
     chat = lock_chat(chat_id)
-    if Run.objects.live().filter(chat=chat).exists():
-        raise ChatBusy("run_live")
+    refuse_while_busy(chat)
     number_change(chat, model_id=model.pk)
 
 

@@ -18,7 +18,7 @@ from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.sizes import outdate_record
 from chatapp.history.texts import storable
-from chatapp.models import Chat, Compaction, Run
+from chatapp.models import Chat, Compaction, LanguageModel, Run
 from compaction.memory import Memory, after_success
 from compaction.planning import Plan
 from compaction.segments import Segment, joined
@@ -37,10 +37,12 @@ def begin_compaction(
     run_id: int | None = None,
     instructions: str = "",
     up_to: int | None = None,
+    to_model: LanguageModel | None = None,
 ) -> Compaction:
     """Claim the chat's one live compaction (rule I2). `run_id`: the run that it belongs to, if any.
 
-    `instructions` and `up_to` (the id of the last message to archive) are a person's wishes (rule B6).
+    `instructions` and `up_to` (the id of the last message to archive) are a person's wishes (rule B6), `to_model` is
+    what the chat changes to when it is applied (rule B8).
 
     Raises ChatBusy("already_running") or, for the button, ChatBusy("run_live").
     """
@@ -57,6 +59,7 @@ def begin_compaction(
         trigger=trigger,
         instructions=storable(instructions),
         up_to=up_to,
+        to_model=to_model,
         owner=by,
         lease_until=timezone.now() + LEASE,
     )
@@ -118,7 +121,7 @@ def keep_alive(compaction_id: int) -> bool:
 def apply_compaction(
     *, compaction_id: int, segments: tuple[Segment, ...], planned_record: dict[str, Any], **facts: Any
 ) -> Compaction:
-    """Summary, boundary and time, with the row that explains them, all or none (rule I1).
+    """Summary, boundary and time, with the row that explains them, all or none (rule I1); the model with them (B8).
 
     `segments` is the whole record from now on, its last one written by this compaction (but see `apply_rebuild`).
 
@@ -129,6 +132,7 @@ def apply_compaction(
     through = compaction.through  # read now, behind the lock
     if chat.record() != planned_record or through is None or not through.active:
         raise Fenced
+    changes = _change_of_model(compaction)
     now = timezone.now()
     stored = tuple(replace(segment, text=storable(segment.text)) for segment in segments)
     applied = {
@@ -146,8 +150,18 @@ def apply_compaction(
         compacted_through_id=compaction.through_id,
         compacted_at=now,
         compaction_memory=asdict(after_success()),
+        **changes,
     )
     return Compaction.objects.get(pk=compaction_id)
+
+
+def _change_of_model(compaction: Compaction) -> dict[str, Any]:
+    if compaction.trigger != Compaction.Trigger.MODEL:
+        return {}
+    to_model = LanguageModel.objects.usable().filter(pk=compaction.to_model_id or 0)
+    if not to_model.exists():
+        raise Fenced
+    return {"model_id": compaction.to_model_id}
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,12 @@ def model_of(chat: Chat, site: SiteSettings) -> LanguageModel | None:
     return own or default_model(site)
 
 
+def summariser_of(site: SiteSettings, own: LanguageModel | None) -> LanguageModel | None:
+    """The admin's summariser while it is usable, else the chat's `own` model (rule E8)."""
+    chosen = LanguageModel.objects.usable().filter(pk=site.summariser_id).first() if site.summariser_id else None
+    return chosen or own
+
+
 def limits_of(model: LanguageModel | None, site: SiteSettings, chat: Chat | None = None) -> Limits:
     """What admin and model allow; with a chat, the trigger leaves room for a reply as long as its last ones (A6)."""
     own = model.threshold_percent if model else None
@@ -122,14 +128,14 @@ def measure_new_chat(site: SiteSettings, limits: Limits, *, pending_text: str = 
     return measure(empty, limits, pending_text=pending_text)
 
 
-def load_situation(chat_id: UUID, *, before_reply: int | None = None) -> Situation:
+def load_situation(chat_id: UUID, *, before_reply: int | None = None, model: LanguageModel | None = None) -> Situation:
     """The chat as it is now; with `before_reply` (a message id) only what lies before that placeholder.
 
-    Raises Chat.DoesNotExist.
+    `model`: as the chat would be with that one instead of its own. Raises Chat.DoesNotExist.
     """
     chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
     site = SiteSettings.get_solo()
-    model = model_of(chat, site)
+    model = model or model_of(chat, site)
     rows = chat.messages.on_path().after_boundary(chat.compacted_through)
     if before_reply is not None:
         rows = rows.filter(position__lt=Message.objects.values_list("position").get(pk=before_reply)[0])

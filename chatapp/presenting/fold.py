@@ -75,7 +75,7 @@ def values_in(summary: str) -> tuple[str, ...]:
 
 def notable_compaction(chat: Chat) -> Compaction | None:
     """The running compaction, or the last one if it isn't in force and nothing was said since (rules I6, K2, K3)."""
-    last = chat.compactions.order_by("-pk").first()
+    last = chat.compactions.select_related("to_model").order_by("-pk").first()
     if last is None or last.status == Compaction.Status.APPLIED:
         return None
     if last.status == Compaction.Status.RUNNING or last.ended_at is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -9,11 +10,12 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import reswap, retarget
 
-from chatapp import runs
-from chatapp.history import chats, turns
+from chatapp import events, runs
+from chatapp.history import changing, chats, compactions, turns
 from chatapp.history.errors import HistoryError
-from chatapp.models import LanguageModel
+from chatapp.models import Chat, Compaction, LanguageModel
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 
 
@@ -48,13 +50,42 @@ def delete(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def choose_model(request: PersonRequest, chat_id: UUID) -> HttpResponse:
+    """At once where the chat has room in its window; else told first, and changed with the fold (rule B8).
+
+    `how`: "fold", or "as_it_is" for a chat that never folds by itself.
+    """
     chat = chat_or_404(request, chat_id)
-    raw = request.POST.get("model", "")
+    raw, how = request.POST.get("model", ""), request.POST.get("how", "")
     model = LanguageModel.objects.usable().filter(pk=raw).first() if raw.isascii() and raw.isdigit() else None
     if model is None:
         return answer_refusal(request, "no_such_model", chat=chat, status=422)
     try:
-        chats.choose_model(chat_id=chat.pk, model=model)
+        change = changing.fold_before(chat, model)
+        if change is None or (how == "as_it_is" and change.is_optional):
+            chats.choose_model(chat_id=chat.pk, model=model)
+        elif how == "fold":
+            runs.start_compaction(_begin_change(request, chat, model))
+        else:
+            compactions.refuse_while_busy(chat)
+            return _tell(request, {"chat": chat, "change": change})
     except HistoryError as refused:
         return answer_refusal(request, refused.code, chat=chat)
     return answer_changes(request, chat.pk)
+
+
+def _begin_change(request: PersonRequest, chat: Chat, model: LanguageModel) -> Compaction:
+    return compactions.begin_compaction(
+        chat_id=chat.pk,
+        trigger=Compaction.Trigger.MODEL,
+        by=events.PROCESS,
+        user_id=request.user.pk,
+        to_model=model,
+    )
+
+
+def _tell(request: PersonRequest, context: dict[str, Any]) -> HttpResponse:
+    """What a change would take, before anything is done."""
+    if not request.htmx:
+        return render(request, "chat/change_model.html", context)
+    response = render(request, "chat/_change_model.html", context)
+    return reswap(retarget(response, "#changing"), "innerHTML")

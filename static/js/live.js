@@ -26,14 +26,14 @@
     return Boolean(changes);
   }
 
-  function applyChanges({ since, revision }, fragment, force) {
+  function applyChanges({ since, revision, model }, fragment, force) {
     if (Number(since) > known) return resync();
     if (Number(revision) <= known && !force) return;
     const wasWriting = isWriting();
     const back = foldline.scroll.mark();
     fragment.querySelectorAll("[hx-swap-oob]").forEach(foldline.place);
     known = Math.max(known, Number(revision));
-    root.dataset.seen = known;
+    Object.assign(root.dataset, { seen: known, model });
     document.querySelectorAll("input[name=seen]").forEach((field) => (field.value = known));
     document.title = `${byId("title").textContent.trim()} · Foldline`;
     back();

@@ -12,6 +12,7 @@ from tests.scripted import Signal, done, finish, head, hold, pause, reasoning, r
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
 WORDS = [f"word{number} " for number in range(200)]
+LONG = "Bread wants time, warmth and patience, and then some more of each. " * 12
 
 
 def path_of(page: Page) -> str:
@@ -74,6 +75,23 @@ def test_a_cut_reply_goes_on_in_every_tab_and_over_a_reload(alice: Visit, script
         assert shown_text(whole) == "Bread wants time.\n\nIt wants warmth The end."
     first.reload()
     assert shown_text(last(first)) == "Bread wants time.\n\nIt wants warmth The end."
+
+
+def test_b5_thoughts_that_filled_the_window_are_withdrawn_and_the_reply_comes(alice: Visit, script: Script) -> None:
+    gate = Signal()
+    script.will(
+        [head(), reasoning("A vain thought. "), hold(gate), finish("length", usage=(1_500, 6_000)), done()],
+        reply_tokens(["At ", "last."]),
+    )
+    page = alice.open(alice.chat(*[f"{number}: {LONG}" for number in range(8)]))
+    send(page, "Go on")
+    expect(last(page).get_by_text("Reasoning")).to_be_visible()
+    gate.set()
+
+    expect(page.locator("#crease")).to_be_visible()
+    expect(last(page)).to_have_attribute("data-status", "complete")
+    expect(last(page)).to_contain_text("At last.")
+    expect(last(page).get_by_text("Reasoning")).to_have_count(0)
 
 
 def test_two_tabs_show_the_same(alice: Visit, script: Script) -> None:
