@@ -26,13 +26,14 @@ class Change:
 
 
 def fold_before(chat: Chat, model: LanguageModel) -> Change | None:
-    """None where the model can change at once: the chat has room in its window, or the request is bounded anyway.
+    """None where the model can change at once: the chat has room in its window, as much as now, or is bounded anyway.
 
     Raises NotPossible where the window can't hold even the last turn.
     """
     site = SiteSettings.get_solo()
     current = model_of(chat, site)
-    if not model.window_tokens or chat.policy == Chat.Policy.WINDOW or model == current:
+    is_smaller = not (current and 0 < current.window_tokens <= model.window_tokens)
+    if not model.window_tokens or chat.policy == Chat.Policy.WINDOW or model == current or not is_smaller:
         return None
     meter = load_meter(chat, site, model)
     if not would_fill(meter):

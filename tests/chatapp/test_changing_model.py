@@ -78,6 +78,14 @@ async def test_b8_unknown_windows_and_bounded_requests_are_not_held_up(
     assert await model_of(chat) == "little"
 
 
+async def test_b8_a_window_that_is_no_smaller_holds_nothing_up(alice: Visitor) -> None:
+    chat = await long_chat(alice, window=2_048)
+
+    await choose(alice, chat, await little(alice))
+
+    assert await model_of(chat) == "little"
+
+
 async def test_b8_without_javascript_it_is_told_on_a_page(alice: Visitor) -> None:
     alice.endpoint.always(summarising())
     chat = await long_chat(alice, window=200_000)
