@@ -91,7 +91,7 @@ def test_i6_upcoming_and_the_amber_meter_are_seen(visit: Callable[..., Visit]) -
 
 def test_k1_details_are_seen(visit: Callable[..., Visit]) -> None:
     alice = visit()
-    page = alice.open(alice.chat("First of all", "Indeed.", *TALK, folded_through=5, summary=SUMMARY))
+    page = alice.open(alice.chat(*["First of all", "Indeed."] * 4, folded_through=5, summary=SUMMARY))
     button(page, "Details").click()
     expect(page.locator("#fold-details")).to_contain_text("6 folded")
     take_pictures(page, "details")
