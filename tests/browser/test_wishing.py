@@ -117,7 +117,7 @@ def test_sheet_copies_the_exact_json(visit: Callable[..., Visit]) -> None:
 def test_i4_summary_is_edited_and_its_versions_can_be_read(alice: Visit) -> None:
     page = alice.open(alice.chat("Hello", "Hello to you.", "More", "Here.", folded_through=1))
     button(page, "Read summary").click()
-    page.get_by_role("link", name="Edit").click()
+    page.locator("#summary").get_by_role("link", name="Edit").click()
     page.get_by_label("Summary").fill("They greeted each other.")
     button(page, "Save").click()
 
