@@ -1,11 +1,22 @@
-"""The rows: chats and their messages, compactions, runs, usage, endpoints, and the one row of settings."""
+"""The rows: chats, messages and those that still wait, compactions, runs, usage, endpoints, the one row of settings."""
 
 from chatapp.models.chats import Chat
 from chatapp.models.compactions import Compaction
 from chatapp.models.endpoints import Endpoint, LanguageModel
 from chatapp.models.messages import Message
+from chatapp.models.queue import QueuedMessage
 from chatapp.models.runs import Run
 from chatapp.models.site import SiteSettings
 from chatapp.models.usage import UsageRecord
 
-__all__ = ["Chat", "Compaction", "Endpoint", "LanguageModel", "Message", "Run", "SiteSettings", "UsageRecord"]
+__all__ = [
+    "Chat",
+    "Compaction",
+    "Endpoint",
+    "LanguageModel",
+    "Message",
+    "QueuedMessage",
+    "Run",
+    "SiteSettings",
+    "UsageRecord",
+]
