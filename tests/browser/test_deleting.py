@@ -44,6 +44,7 @@ def test_j2_a_turn_is_deleted_and_comes_back_with_undo(alice: Visit) -> None:
 
 
 def test_j2_all_that_follows_is_one_line_and_the_chat_goes_on(alice: Visit, script: Script) -> None:
+    alice.allow("htmx:afterRequest", "htmx:sendAbort")  # the meter may be asking when the page closes
     page = alice.open(alice.chat(*TALK))
 
     sheet = ask_to_delete(page, messages(page).nth(2))
@@ -65,6 +66,7 @@ def test_j2_keeping_it_changes_nothing(alice: Visit) -> None:
 
 
 def test_j2_the_summary_is_rebuilt_without_a_deleted_archived_message(alice: Visit, script: Script) -> None:
+    alice.allow("htmx:afterRequest", "htmx:sendAbort")
     page = alice.open(alice.chat(*TALK, folded_through=3, summary=TOLD))
     button(page, "Show archived messages").click()
     archived = page.locator("#archived article")
