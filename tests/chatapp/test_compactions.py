@@ -159,6 +159,35 @@ def test_thirty_sends_at_once_are_exactly_one_turn() -> None:
     assert chat.messages.count() == 2
 
 
+@pytest.mark.django_db(transaction=True)
+def test_i2_i3_thirty_presses_and_sends_at_once_are_one_turn_and_at_most_one_compaction() -> None:
+    chat = make_chat(None, "Hello", "Hi.")
+
+    def do(number: int) -> str:
+        try:
+            if number % 2:
+                begin(chat)
+                return "compacting"
+            turns.begin_turn(chat_id=chat.pk, text=f"number {number}", idempotency_key="", by=events.PROCESS)
+        except ChatBusy as refused:
+            return refused.code
+        finally:
+            connection.close()
+        return "taken"
+
+    with ThreadPoolExecutor(30) as people:
+        answers = list(people.map(do, range(30)))
+
+    # Whichever was first: a message waits behind a compaction, a compaction is refused while a reply is written.
+    compacting = answers.count("compacting")
+    assert (answers.count("taken"), compacting) in {(1, 1), (1, 0)}
+    assert set(answers) <= {"taken", "compacting", "run_live", "already_running"}
+    assert chat.messages.count() == 4
+    assert chat.runs.count() == 1
+    assert chat.compactions.count() == compacting
+    assert chat.messages.get(position=3).status == ("queued" if compacting else "streaming")
+
+
 def test_i3_a_message_sent_meanwhile_is_stored_and_queued() -> None:
     chat = make_chat(None, "Hello", "Hi.", "More", "Here.")
     compaction = begin(chat)
