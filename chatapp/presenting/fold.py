@@ -118,7 +118,7 @@ def view_meter(meter: Meter) -> MeterView:
         window=meter.window,
         source="measured" if meter.measured else "estimated",
         percent=share(meter.used) if meter.window else None,
-        trigger_percent=share(meter.trigger) if meter.window and meter.trigger else None,
+        trigger_percent=share(meter.idle_trigger) if meter.window and meter.idle_trigger else None,
         summary_percent_of_window=share(meter.summary),
         state="over" if meter.over_trigger else "near" if meter.near_trigger else "calm",
         has_moved=meter.headroom_moved,
