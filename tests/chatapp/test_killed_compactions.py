@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from chatapp import events
-from chatapp.history import chats, compactions, continuing, deleting, forking, loading, paths, turns, wishes
+from chatapp.history import chats, compactions, continuing, deleting, forking, loading, paths, rebuilding, turns, wishes
 from chatapp.models import Chat, Compaction, Message, Run
 from chatapp.runs import reaper
 from compaction.planning import Plan
@@ -145,16 +145,19 @@ def check_that_life_goes_on(chat: Chat, outcome: str) -> None:
     assert chat.messages.count() == 10
 
 
-def begin(chat: Chat) -> Compaction:
-    return compactions.begin_compaction(chat_id=chat.pk, trigger=Compaction.Trigger.BUTTON, by=events.PROCESS)
+def begin(chat: Chat, **wishes: Any) -> Compaction:
+    return compactions.begin_compaction(chat_id=chat.pk, trigger=Compaction.Trigger.BUTTON, by=events.PROCESS, **wishes)
 
 
-def begin_planned(chat: Chat) -> Compaction:
-    compaction = begin(chat)
-    messages = loading.load_situation(chat.pk).transcript.messages
-    plan = Plan(messages[:2], messages[2:], messages[1], size_before=1000, size_without_summary=100, summary_budget=300)
-    compactions.note_plan(compaction_id=compaction.pk, plan=plan, model_name="small", tokens_before=1000)
+def begin_planned(chat: Chat, **wishes: Any) -> Compaction:
+    compaction = begin(chat, **wishes)
+    compactions.note_plan(compaction_id=compaction.pk, plan=plan_of(chat.messages.on_path()[:2]), model_name="small")
     return compaction
+
+
+def plan_of(rows: Iterable[Message]) -> Plan:
+    archived = tuple(loading.pure_message(row, None) for row in rows)
+    return Plan(archived, (), archived[-1], size_before=1000, size_without_summary=100, summary_budget=300)
 
 
 def apply(chat: Chat, compaction: Compaction) -> None:
@@ -215,12 +218,38 @@ def edit(chat: Chat, _: Any) -> None:
     )
 
 
+def begin_rebuild(chat: Chat, _: Any = None) -> Compaction:
+    return rebuilding.begin_rebuild(chat_id=chat.pk, by=events.PROCESS, user_id=chat.owner_id)
+
+
+def planned_rebuild(chat: Chat) -> Compaction:
+    delete_archived(chat)
+    compaction = begin_rebuild(chat)
+    compactions.note_plan(compaction_id=compaction.pk, plan=plan_of(chat.messages.on_path()[:2]), model_name="small")
+    return compaction
+
+
+def apply_rebuild(chat: Chat, compaction: Compaction) -> None:
+    record = Chat.objects.get(pk=chat.pk).record()
+    rebuilding.apply_rebuild(compaction_id=compaction.pk, segments=(Segment("Anew."),), planned_record=record)
+
+
 COMMANDS: dict[str, tuple[Callable[[Chat], Any], Callable[[Chat, Any], Any]]] = {
     "send": (lambda _: None, send),
     "finish": (send, finish),
     "interrupt": (send, lambda _, turn: turns.interrupt_run(turn.run)),
     "write again": (fold_first, write_again),
     "edit": (fold_first, edit),
+    "save edit": (
+        fold_first,
+        lambda chat, _: turns.save_edited(
+            chat_id=chat.pk, message_id=message(chat, 2), text="Better", idempotency_key=""
+        ),
+    ),
+    "answer": (
+        lambda chat: chat.messages.filter(position__gt=4).delete(),
+        lambda chat, _: turns.begin_answer(chat_id=chat.pk, message_id=message(chat, 4), by=events.PROCESS),
+    ),
     "go on": (
         break_off,
         lambda chat, _: continuing.begin_continuation(chat_id=chat.pk, reply_id=message(chat, 5), by=events.PROCESS),
@@ -228,6 +257,7 @@ COMMANDS: dict[str, tuple[Callable[[Chat], Any], Callable[[Chat, Any], Any]]] = 
     "show version": (archived_again, show_folded),
     "begin": (lambda _: None, lambda chat, _: begin(chat)),
     "apply": (begin_planned, apply),
+    "apply and change model": (lambda chat: begin_planned(chat, to_model=make_model("other")), apply),
     "end": (
         begin_planned,
         lambda _, row: compactions.end_compaction(
@@ -239,6 +269,8 @@ COMMANDS: dict[str, tuple[Callable[[Chat], Any], Callable[[Chat, Any], Any]]] = 
         fold_first,
         lambda chat, row: compactions.edit_summary(chat_id=chat.pk, compaction_id=row.pk, text="By hand."),
     ),
+    "begin rebuild": (delete_archived, begin_rebuild),
+    "apply rebuild": (planned_rebuild, apply_rebuild),
     "start fresh": (
         lambda _: None,
         lambda chat, _: wishes.start_fresh(chat_id=chat.pk, message_id=message(chat, 4), user_id=chat.owner_id),
