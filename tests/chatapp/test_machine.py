@@ -140,7 +140,7 @@ class History(RuleBasedStateMachine):
     @rule(
         size=SIZES, ending=st.sampled_from(ENDINGS), usage=st.sampled_from(["none", "fair", "tiny", "huge", "cached"])
     )
-    @precondition(lambda self: self.run)
+    @precondition(lambda self: self.run and not self.is_compacting)
     def answer(self, size: int, ending: str, usage: str) -> None:
         """From the queue to the end, as a run's task does it."""
         reply = self.plain.messages[-1]
