@@ -77,13 +77,23 @@ class Compaction(models.Model):
     measured_offset = models.IntegerField(default=0)
     measured_model = models.CharField(max_length=200, blank=True)
     model_name = models.CharField(max_length=200, blank=True)
+    # That of the model at the time; 0 where it wasn't known.
+    window_tokens = models.PositiveIntegerField(default=0)
     calls = models.PositiveSmallIntegerField(default=0)
     chunks_done = models.PositiveSmallIntegerField(default=0)
     chunks_total = models.PositiveSmallIntegerField(default=0)
+    # The summary as far as it was written, and a hash of all that it was written from, for the next try (rule E9).
+    unfinished_summary = models.TextField(blank=True)
+    unfinished_key = models.CharField(max_length=64, blank=True)
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     cached_tokens = models.PositiveIntegerField(default=0)
     cost = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+
+    # It came with a copy of its chat: what it took and saved is the original's (rule J3).
+    is_copy = models.BooleanField(default=False)
+    # The rebuild that wrote its record anew, and so undid it (rule J2).
+    rebuilt_by = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="rebuilt")
 
     # Which process works on it, and until when it is believed; a dead one is taken over by the reaper.
     owner = models.CharField(max_length=64, blank=True)

@@ -97,7 +97,10 @@ class Message(models.Model):
                 fields=["chat", "idempotency_key"], condition=~Q(idempotency_key=""), name="message_sent_once"
             ),
         ]
-        indexes = [models.Index(fields=["chat", "revision"], name="message_chat_revision")]
+        indexes = [
+            models.Index(fields=["chat", "revision"], name="message_chat_revision"),
+            models.Index(fields=["deleted_at"], condition=Q(deleted_at__isnull=False), name="message_deleted"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.role} {self.position}"
