@@ -50,6 +50,7 @@ class CompactionAdmin(ReadOnly):
             "summary",
             "model_summary",
             "segments",
+            "unfinished_summary",
             "instructions",
             "values_left_out",
             "chat__title",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from chatapp import events
 from chatapp.compacting.calling import Summariser, judged
@@ -15,6 +17,7 @@ from chatapp.models import Compaction
 from compaction import prompts
 from compaction.continuation import continuation_request, may_continue
 from compaction.planning import ASSUMED_WINDOW, Plan
+from compaction.prompts import Chunk
 from compaction.request import RequestMessage, assemble
 from compaction.scripts import language_hint
 from compaction.segments import Segment, joined
@@ -22,6 +25,7 @@ from compaction.setbacks import read_setback
 from compaction.splitting import as_text
 from compaction.tokens import estimate_message
 from compaction.transcript import first_unanswered
+from compaction.unfinished import chained_keys
 
 log = logging.getLogger("foldline.compacting")
 
@@ -147,22 +151,30 @@ async def write_from_transcript(
             template=template,
             instructions=instructions,
         )
-        await in_database(compactions.note_chunks, compaction_id=summariser.compaction_id, total=len(chunks))
-        summary = ""
+        ask = partial(
+            prompts.summary_request,
+            template=template,
+            instructions=instructions,
+            no_system_role=summariser.model.no_system_role,
+        )
         try:
-            for chunk in chunks:
-                await events.publish(summariser.chat_id, events.Changed())
-                request = prompts.summary_request(
-                    chunk,
-                    summary_so_far=summary,
-                    template=template,
-                    instructions=instructions,
-                    no_system_role=summariser.model.no_system_role,
-                )
-                summary = await summariser.summarise(request, budget=chunk.budget, source=chunk.text, tries=tries)
-                await in_database(compactions.note_chunk_done, compaction_id=summariser.compaction_id)
+            return await _write_chunks(summariser, chunks, ask, tries=tries)
         except errors.RequestTooLong as too_long:
             refusal = too_long
-        else:
-            return summary
     raise refusal
+
+
+async def _write_chunks(
+    summariser: Summariser, chunks: Sequence[Chunk], ask: Callable[..., tuple[RequestMessage, ...]], *, tries: int
+) -> str:
+    """Each carries on the summary so far; the first may be that of an earlier try at the same chunks (rule E9)."""
+    # Without how many there are in all: where the chat has grown since, the first ones are the same.
+    bare = (ask(replace(chunk, of=1), summary_so_far="") for chunk in chunks)
+    keys = chained_keys(str(summariser.model.pk), bare)
+    done, summary = await in_database(compactions.note_chunks, compaction_id=summariser.compaction_id, keys=keys)
+    for chunk, key in zip(chunks[done:], keys[done:], strict=True):
+        await events.publish(summariser.chat_id, events.Changed())
+        request = ask(chunk, summary_so_far=summary)
+        summary = await summariser.summarise(request, budget=chunk.budget, source=chunk.text, tries=tries)
+        await in_database(compactions.note_chunk_done, compaction_id=summariser.compaction_id, key=key, summary=summary)
+    return summary

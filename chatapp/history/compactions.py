@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -80,9 +80,16 @@ def note_plan(*, compaction_id: int, plan: Plan, model_name: str, **sizes: Any) 
 
 
 @transaction.atomic
-def note_chunks(*, compaction_id: int, total: int) -> None:
-    """In how many calls the archived part is summarised, from the first. Raises Fenced."""
-    _change_live(compaction_id, chunks_total=total, chunks_done=0)
+def note_chunks(*, compaction_id: int, keys: tuple[str, ...]) -> tuple[int, str]:
+    """In how many calls the archived part is summarised; how many a try before has finished, and what it had then (E9).
+
+    `keys`: of each chunk, as `chained_keys` makes them. Raises Fenced.
+    """
+    tries = Compaction.objects.filter(chat_id=_live(compaction_id).chat_id, unfinished_key__in=keys)
+    left = {keys.index(key) + 1: text for key, text in tries.values_list("unfinished_key", "unfinished_summary")}
+    done = max(left, default=0)
+    _change_live(compaction_id, chunks_total=len(keys), chunks_done=done)
+    return done, left.get(done, "")
 
 
 @transaction.atomic
@@ -99,9 +106,19 @@ def note_call(*, compaction_id: int, usage: Usage | None) -> None:
 
 
 @transaction.atomic
-def note_chunk_done(*, compaction_id: int) -> None:
-    """Raises Fenced."""
-    _change_live(compaction_id, chunks_done=F("chunks_done") + 1)
+def note_chunk_done(*, compaction_id: int, key: str, summary: str) -> None:
+    """`summary`: of all chunks up to the one with that key, for the next try should this one end. Raises Fenced."""
+    _change_live(
+        compaction_id,
+        chunks_done=F("chunks_done") + 1,
+        unfinished_key=key,
+        unfinished_summary=storable(summary),
+    )
+
+
+def forget_chunks(compactions: QuerySet[Compaction]) -> None:
+    """What tries had finished is of no more use, or may speak of what was deleted (rules E9, J2)."""
+    compactions.exclude(unfinished_key="").update(unfinished_key="", unfinished_summary="")
 
 
 def note_cost(*, compaction_id: int, cost: Decimal) -> None:
@@ -144,6 +161,7 @@ def apply_compaction(
     }
     if not Compaction.objects.live().filter(pk=compaction_id, cancel_requested=False).update(**applied):
         raise Fenced
+    forget_chunks(chat.compactions.all())
     number_change(
         chat,
         summary=joined(stored),
@@ -175,7 +193,10 @@ class Ending:
 
 @transaction.atomic
 def end_compaction(*, compaction_id: int, ending: Ending) -> bool:
-    """Refused, failed or cancelled: nothing else changes. False when it had ended already, or its chat is gone."""
+    """Refused, failed or cancelled: nothing else changes. False when it had ended already, or its chat is gone.
+
+    What was refused was finished, so no later try goes on with a part of it.
+    """
     compaction = Compaction.objects.live().filter(pk=compaction_id).first()
     if compaction is None:
         return False
@@ -188,6 +209,8 @@ def end_compaction(*, compaction_id: int, ending: Ending) -> bool:
         ended_at=timezone.now(),
     )
     if changed:
+        if ending.status == Compaction.Status.REFUSED:
+            forget_chunks(chat.compactions.all())
         number_change(chat)
     return bool(changed)
 

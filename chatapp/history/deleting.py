@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from chatapp.history.boundary import record_for_path
-from chatapp.history.compactions import refuse_while_busy
+from chatapp.history.compactions import forget_chunks, refuse_while_busy
 from chatapp.history.errors import NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.paths import versions_of
@@ -67,6 +67,7 @@ def delete_message(*, chat_id: UUID, message_id: int, with_following: bool = Fal
         last = max(last, *on_path.values_list("position", flat=True))
         is_pinned = is_pinned or on_path.filter(pinned=True).exists()
     outdate_usage(chat, since=message.position, through=last, was_sent=is_pinned)
+    forget_chunks(chat.compactions.filter(through_position__gte=message.position))
     _change(chat, going, since=message.position, deleted_at=timezone.now(), pinned=False)
 
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from chatapp.history.boundary import record_for_path
-from chatapp.history.compactions import refuse_while_busy
+from chatapp.history.compactions import forget_chunks, refuse_while_busy
 from chatapp.history.errors import NotPossible
 from chatapp.history.loading import load_situation, pure_message
 from chatapp.history.locking import lock_chat, number_change
@@ -73,6 +73,7 @@ def start_fresh(*, chat_id: UUID, message_id: int, user_id: int) -> Compaction:
         tokens_before=situation.meter().used,
         ended_at=now,
     )
+    forget_chunks(chat.compactions.all())
     number_change(
         chat,
         summary="",

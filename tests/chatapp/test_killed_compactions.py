@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from chatapp import events
 from chatapp.history import chats, compactions, continuing, deleting, forking, loading, paths, rebuilding, turns, wishes
+from chatapp.llm import Completion
 from chatapp.models import Chat, Compaction, Message, Run
 from chatapp.runs import reaper
 from compaction.planning import Plan
@@ -93,6 +94,30 @@ def test_i2_killed_at_every_statement_of_a_compaction_leaves_the_old_state_or_th
     assert outcomes.count("old") > 20
     assert "new" in outcomes
     assert len(states) > 5
+
+
+def test_e9_killed_after_two_finished_parts_the_next_try_goes_on_with_the_third(summariser: Summariser) -> None:
+    make_model(window=1500)
+    chat = make_chat(None, *[f"{number}: {WORDS}" for number in range(32)], titled_by_hand=True)
+    with ending_after(10_000, Killed) as statements:
+
+        def third_is_the_last() -> Completion:
+            statements.left = 0 if summariser.calls == 3 else statements.left
+            return written(SUMMARY)
+
+        summariser.answer = third_is_the_last
+        press_button(chat.pk)
+    assert chat.compactions.get().status == "running"
+    Compaction.objects.live().update(lease_until=timezone.now() - timedelta(seconds=1))
+    reaper.reap()
+    summariser.answer = lambda: written(SUMMARY)
+
+    second = press_button(chat.pk)
+
+    first = chat.compactions.earliest("pk")
+    assert (first.status, first.reason, first.chunks_done) == ("failed", "interrupted", 2)
+    assert second.status == "applied"
+    assert (second.chunks_done, second.calls) == (second.chunks_total, second.chunks_total - 2)
 
 
 def state_of(chat: Chat) -> Any:
