@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore, linkify
 from markdown_it.token import Token
 
+from chatapp.rendering.formulas import read_formulas
 from chatapp.rendering.highlighting import code_box
 from chatapp.rendering.sanitising import sanitise
 from chatapp.rendering.text import plain_block
@@ -26,7 +27,7 @@ COST_OF_CODE = 2
 COST_OF_LINE = 25
 COST_OF_BLOCK = 60
 COST_OF_ADDRESS = 150
-MARKS = "*_~`<|&\\!(:"
+MARKS = "*_~`<|&\\!(:$"
 # A text may cost about a quarter of a second; the blocks after that are shown as plain text.
 BUDGET = 250_000
 
@@ -118,6 +119,7 @@ def make_parser() -> MarkdownIt:
     parser.enable(["table", "strikethrough"])
     # A reference may be defined after its use: then a block that is already on the page would have to change.
     parser.disable("reference")
+    read_formulas(parser)
     parser.core.ruler.push("addresses", link_addresses)
     parser.core.ruler.push("empty links", drop_empty_links)
     parser.core.ruler.push("images", replace_images)

@@ -12,20 +12,24 @@ from django.utils.safestring import SafeString, mark_safe
 from chatapp.rendering.highlighting import code_box
 
 BLOCKS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "blockquote", "table", "hr", "pre"}
-TAGS = BLOCKS | {"a", "br", "code", "del", "em", "li", "s", "strong", "tbody", "td", "th", "thead", "tr"}
+TAGS = BLOCKS | {"a", "br", "code", "del", "div", "em", "li", "s", "span", "strong", "tbody", "td", "th", "thead", "tr"}
 ATTRIBUTES = {
     **{tag: {"dir"} for tag in BLOCKS},
     "a": {"href", "title"},
     "code": {"class"},
+    "div": {"class"},
+    "span": {"class"},
     "ol": {"dir", "start"},
 }
 LANGUAGE_CLASS = re.compile(r"language-[\w+#.-]{1,30}")
+FORMULA_CLASS = re.compile("math(?: display)?")
 CODE_BLOCK = re.compile(r'<pre[^>]*><code(?: class="language-([^"]*)")?>(.*?)</code></pre>', re.DOTALL)
 
 
-def keep_attribute(_tag: str, attribute: str, value: str) -> str | None:
+def keep_attribute(tag: str, attribute: str, value: str) -> str | None:
     if attribute == "class":
-        return value if LANGUAGE_CLASS.fullmatch(value) else None
+        allowed = LANGUAGE_CLASS if tag == "code" else FORMULA_CLASS
+        return value if allowed.fullmatch(value) else None
     if attribute == "dir":
         return value if value == "auto" else None
     return value

@@ -13,7 +13,7 @@
 
   function isSamePlace(old, fresh) {
     if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName || old.id !== fresh.id) return false;
-    return old.nodeType !== Node.ELEMENT_NODE || old.dataset.compaction === fresh.dataset.compaction;
+    return old.nodeType !== Node.ELEMENT_NODE || ["compaction", "tex"].every((key) => old.dataset[key] === fresh.dataset[key]);
   }
 
   function patchText(old, fresh) {
@@ -48,6 +48,7 @@
   foldline.parse = (html) => {
     const template = document.createElement("template");
     template.innerHTML = html;
+    foldline.setFormulas(template.content); // before it is compared with what is there
     return template.content;
   };
 

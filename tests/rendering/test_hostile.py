@@ -38,6 +38,10 @@ ATTACKS = [
     "https://e.test/<script>alert(1)</script>",
     "javascript://e.test/%0aalert(1)",
     "\x00<scr\x00ipt>alert(1)</script>",
+    r"$<img src=x onerror=alert(1)>$ \(</span><script>alert(1)</script>\)",
+    "$$\n</div><svg onload=alert(1)>\n$$",
+    r"$$\href{javascript:alert(1)}{x}$$ and \[\htmlData{frame=1}{x}\]",
+    '<span class="math" id="log">x</span><div class="math" data-frame="1">x</div>',
 ]
 ALLOWED_TAGS = {"a", "br", "button", "div", "hr", "li", "p", "span", "table", "tbody", "td", "th", "thead", "tr"} | {
     *("blockquote", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "ol", "pre", "s", "strong", "ul")
@@ -64,7 +68,7 @@ def test_an_attack_is_only_text_whole_streamed_or_plain(text):
     assert [tag for tag, _ in elements(render_plain(text))] == ["p"]
 
 
-@given(st.text(alphabet="<>\"'`[]()!*#-|~ \nabhtps:/=&;.\\", max_size=80))
+@given(st.text(alphabet="<>$\"'`[]()!*#-|~ \nabhtps:/=&;.\\", max_size=80))
 def test_any_text_is_harmless(text):
     assert_harmless(render(text))
 
@@ -105,6 +109,17 @@ def test_unprintable_text_is_rendered(text):
         "https://a" * 20_000,
         ("https://a" * 200 + " ") * 100,
         "https://a.test/ " * 12_000,
+        r"\(" * 60_000,
+        r"\(" * 60_000 + r"\)",
+        "a $x" * 40_000,
+        r"\(x\)" * 30_000,
+        "$" * 100_000,
+        "$$ a " * 30_000,
+        "$$\na\n\n" * 30_000,
+        "$$\n" + "a\n" * 60_000,
+        r"\[" + "\n" + "a\\" * 60_000,
+        (r"\[a" + "\n") * 30_000,
+        ("> " * 7 + "$$ a\n") * 8_000,
     ],
     ids=lambda text: repr(text[:8]),
 )

@@ -9,7 +9,8 @@ from tests.rendering.reading import roots, visible
 from tests.timing import processor_seconds
 
 PIECES = r"a/b *c*/#/# h/-/- i/  - j/    k/1. n/> q/>/---/===/```/```py/~~~/  ```/`/|a|b|/|-|-|///![/[x]: u/[x]/**/  l"
-LINES = st.sampled_from([*PIECES.split("/"), "\ttab", "a\r", "\x00", "x" * 50])
+FORMULAS = ["$$", "$$x$$", "x$$ y", "\\[", "\\]", "> \\[", "- $$", "  \\].", "\\(x\\) $y$", "$$$"]
+LINES = st.sampled_from([*PIECES.split("/"), *FORMULAS, "\ttab", "a\r", "\x00", "x" * 50])
 TEXTS = st.lists(LINES, max_size=14).map("\n".join)
 SAMPLE = "Here:\n\n```python\nprint('x')\n```\n\nand `code` and **bold**\n\n- a\n  ```\n  b\n  ```\n- c\n\nend"
 

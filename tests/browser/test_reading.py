@@ -1,0 +1,143 @@
+"""What makes a reply easy to read: formulas that are set, long messages that fold, times, code that wraps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.acting import Script, Visit, ended, last, prose, say, send
+from tests.browser.pictures import take_pictures
+from tests.scripted import Signal, done, finish, head, hold, reply, text
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+
+FORMULAS = r"""The gas costs R$ 12,29 … R$ 15,83, with \(x_i^2 \le \alpha\), and $f(x) = \frac{1}{x}$:
+
+$$x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}$$
+
+- A matrix: \[\begin{pmatrix} a & b \\ c & d \end{pmatrix}\]
+- A boxed one:
+
+  \[
+  \boxed{\int_{-\infty}^{\infty} e^{-x^2}\,dx = \sqrt{\pi}}
+  \]
+
+| case | value |
+|---|---|
+| $f(x)$ | $\begin{cases} 1 & x > 0 \\ 0 & \text{otherwise}\end{cases}$ |
+
+$$\sum_{k=0}^{n} \binom{n}{k} x^k y^{n-k} = (x+y)^n, \quad \pmb{v} = \hat{\theta}
++ \lim_{n\to\infty}\left(1 + \frac{1}{n}\right)^n + a + b + c + d + e + f + g$$
+
+Code stays: `$x$`."""
+
+
+def libraries(page: Page) -> int:
+    return page.locator("head > script[src*=temml]").count()
+
+
+def test_formulas_are_set_and_prices_stay_text(alice: Visit) -> None:
+    page = alice.open(alice.chat("Tell me", FORMULAS))
+
+    expect(last(page).locator("math")).to_have_count(8)
+    expect(last(page)).to_contain_text("R$ 12,29 … R$ 15,83, with")
+    expect(last(page).locator("code")).to_have_text("$x$")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    take_pictures(page, "formulas")
+
+
+def test_the_library_is_fetched_with_the_first_formula_only(alice: Visit, page: Page, script: Script) -> None:
+    alice.allow("htmx:afterRequest", "htmx:sendAbort")  # the meter may be asking when the page closes
+    script.will(reply("A price of $5 and $10."), reply(r"So \(x\)."))
+    say(page, "Hello")
+    assert libraries(page) == 0
+
+    expect(say(page, "More").locator("math")).to_have_count(1)
+    assert libraries(page) == 1
+
+
+def test_a_formula_is_set_once_while_the_rest_is_written(alice: Visit, page: Page, script: Script) -> None:
+    alice.allow("htmx:afterRequest", "htmx:sendAbort")
+    gates = [Signal() for _ in range(4)]
+    script.will(
+        [
+            head(),
+            text(r"So \(x^2"),
+            hold(gates[0]),
+            text(r"\) and"),
+            hold(gates[1]),
+            text(" on"),
+            hold(gates[2]),
+            text("\n\n$$\ny"),
+            hold(gates[3]),
+            text("\n$$\n\nend"),
+            finish(),
+            done(),
+        ]
+    )
+    send(page, "Write")
+    expect(last(page)).to_contain_text("x^2")
+    assert last(page).locator("math").count() == 0
+
+    gates[0].set()
+    formula = last(page).locator("math").first
+    expect(formula).to_have_text("x2")
+    page.evaluate(
+        """() => { window.unset = 0; new MutationObserver((all) => all.forEach(({ addedNodes }) => addedNodes.forEach(
+            (node) => { window.unset += node.parentElement?.closest(".math:not([data-tex])") ? 1 : 0 })))
+            .observe(document.getElementById("log"), { subtree: true, childList: true }); }"""
+    )
+    formula.evaluate("node => { node.seenBefore = true }")
+    gates[1].set()
+    expect(last(page)).to_contain_text("and on")
+    assert formula.evaluate("node => node.seenBefore")
+    gates[2].set()
+    expect(last(page)).to_contain_text("$$ y")
+    gates[3].set()
+
+    expect(ended(page, count=2).locator("math")).to_have_count(2)
+    assert page.evaluate("window.unset") == 0
+
+
+def test_copying_gives_the_tex(visit: Callable[..., Visit]) -> None:
+    alice = visit(permissions=["clipboard-read", "clipboard-write"])
+    page = alice.open(alice.chat("Tell me", "So \\(x^2\\) is\n\n$$\\frac{1}{2}$$"))
+    expect(last(page).locator("math")).to_have_count(2)
+
+    def copied(selector: str) -> str:
+        last(page).locator(selector).first.evaluate("node => getSelection().selectAllChildren(node)")
+        page.keyboard.press("Control+C")
+        return page.evaluate("navigator.clipboard.readText()")
+
+    assert copied("math") == "x^2"
+    assert copied("> .prose").split() == ["So", r"\(x^2\)", "is", r"\[\frac{1}{2}\]"]
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        r"\def\a{xx}\def\b{\a\a}\b",
+        r"\newcommand{\a}{\a\a}\a",
+        r"\href{javascript:alert(1)}{x}",
+        r"\label{composer}x",
+        r"\htmlId{composer}{x}",
+        "{" * 300 + "x" + "}" * 300,
+        r"\bar" * 900 + " x",
+        r"\frac{1}",
+    ],
+)
+def test_what_must_not_or_cannot_be_set_stays_readable(alice: Visit, tex: str) -> None:
+    page = alice.open(alice.chat("Tell me", rf"So \({tex}\) and \(y\)."))
+
+    expect(last(page).locator("math").last).to_have_text("y")
+    assert page.evaluate("document.querySelectorAll('#composer').length") == 1
+    expect(last(page).locator("a[href^=javascript]")).to_have_count(0)
+
+
+def test_without_javascript_the_tex_is_readable(visit: Callable[..., Visit]) -> None:
+    alice = visit(java_script_enabled=False)
+    page = alice.open(alice.chat("Tell me", r"So \(x^2\)."))
+
+    expect(prose(last(page))).to_have_text("So x^2.")
