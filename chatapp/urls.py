@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from chatapp.views import archives, chats, compactions, health, messages, pages, requests, setup, turns, versions
+from chatapp.views import archives, chats, compactions, health, messages, pages, queue, requests, setup, turns, versions
 
 in_chat = [
     path("", pages.chat, name="chat"),
@@ -13,6 +13,9 @@ in_chat = [
     path("print/", pages.printed, name="print"),
     path("send/", turns.send, name="send"),
     path("stop/", turns.stop, name="stop"),
+    path("queue/<int:queued_id>/send/", queue.send_now, name="send_queued"),
+    path("queue/<int:queued_id>/edit/", queue.edit, name="edit_queued"),
+    path("queue/<int:queued_id>/discard/", queue.discard, name="discard_queued"),
     path("messages/<int:message_id>/regenerate/", turns.write_again, name="regenerate"),
     path("messages/<int:message_id>/retry/", turns.write_again, name="retry"),
     path("messages/<int:message_id>/continue/", turns.go_on, name="continue"),

@@ -101,7 +101,7 @@ class Socket:
 
 
 async def settled(chat: Chat, *, seconds: float = SECONDS) -> None:
-    """No run and no compaction of the chat is live, and no title is being made."""
+    """No run and no compaction of the chat is live, no message is about to be sent, and no title is being made."""
     changed = asyncio.Event()
     unsubscribe = events.subscribe(chat.pk, lambda _: changed.set())
     try:
@@ -109,7 +109,8 @@ async def settled(chat: Chat, *, seconds: float = SECONDS) -> None:
             while await in_database(_is_busy, chat):
                 await changed.wait()
                 changed.clear()
-            await asyncio.gather(*host._tasks.values())
+            while host._tasks:
+                await asyncio.gather(*host._tasks.values())
     finally:
         unsubscribe()
 

@@ -1,7 +1,8 @@
 """What a file of chats is called, and which columns it holds.
 
 Rows are numbered from 1 within their chat, in the order in which they were made, so two exports of equal chats are
-equal byte for byte. Left out on purpose: who owns it, keys and addresses, the endpoint's own words in an error.
+equal byte for byte. Left out on purpose: who owns it, keys and addresses, the endpoint's own words in an error, and
+messages that still wait to be sent: nobody has said them yet, and a copy must not send them a second time.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib.auth.models import AbstractBaseUser
 from django.template.loader import render_to_string
 
-from chatapp.history import loading
+from chatapp.history import loading, queueing
 from chatapp.models import Chat, LanguageModel, Message, Run, SiteSettings
 from chatapp.models.messages import MessageQuerySet
 from chatapp.presenting.fold import folds_next, is_resting, notable_compaction, view_divider, view_meter
@@ -62,7 +62,8 @@ def _page_of(chat: Chat) -> ChatPage:
     model = loading.model_of(chat, site)
     meter = loading.load_meter(chat, site, model)
     run_live = Run.objects.live().filter(chat=chat).exists()
-    when_idle = run_live and site.compacts_when_idle
+    queued = list(chat.queued.in_order())
+    when_idle = run_live and site.compacts_when_idle and not queued  # what waits is sent before anything is folded
     is_due = folds_next(chat, meter, model, when_idle=when_idle)
     return ChatPage(
         chat=chat,
@@ -75,6 +76,8 @@ def _page_of(chat: Chat) -> ChatPage:
         current_model=model,
         earlier_before=None,
         run_live=run_live,
+        queued=queued,
+        queue_rests=bool(queued) and not run_live and queueing.next_of(chat) is None,
         is_resting=is_resting(chat, model),
         folds_next="" if not is_due else "end" if when_idle else "send",
     )
@@ -212,6 +215,8 @@ def empty_page() -> dict[str, Any]:
         "current_model": model,
         "earlier_before": None,
         "run_live": False,
+        "queued": [],
+        "queue_rests": False,
         "is_resting": False,
         "folds_next": "",
     }

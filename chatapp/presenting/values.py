@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
-from chatapp.models import Chat, Compaction, LanguageModel, Message
+from chatapp.models import Chat, Compaction, LanguageModel, Message, QueuedMessage
 from chatapp.rendering import Frame
 
 
@@ -138,6 +138,7 @@ class OlderPage:
 class ChatPage:
     """Everything that chat/page.html and chat/changes.html read of one chat.
 
+    `queued`: the messages that wait to be sent; `queue_rests` where they wait for the person, not for a reply's end.
     `folds_next`: when earlier turns fold by themselves next, "end" (of this reply) or "send"; "" while they don't.
     """
 
@@ -151,6 +152,8 @@ class ChatPage:
     current_model: LanguageModel | None
     earlier_before: int | None
     run_live: bool
+    queued: list[QueuedMessage]
+    queue_rests: bool
     is_resting: bool
     folds_next: str
 

@@ -35,8 +35,11 @@ class WindowFull(errors.StreamBroken):
     """The window was full before the reply had a word: compact, then once more."""
 
 
-async def write_reply(live: LiveRun) -> None:
-    """The whole life of a run's task. Ended by Stop or shutdown, it still closes the row; then cancellation passes."""
+async def write_reply(live: LiveRun) -> bool:
+    """A run from its beginning to its end; whether the reply is complete.
+
+    Ended by Stop or shutdown, it still closes the row; then cancellation passes.
+    """
     outcome = Outcome()
     cancelled: asyncio.CancelledError | None = None
     try:
@@ -45,7 +48,7 @@ async def write_reply(live: LiveRun) -> None:
     except asyncio.CancelledError as shutdown:
         outcome.status, outcome.failure, cancelled = Message.Status.INTERRUPTED, "interrupted", shutdown
     except GIVEN_UP:
-        return
+        return False
     except errors.EndpointError as error:
         outcome.failure, outcome.failure_detail = error.code, error.detail
         broken = isinstance(error, errors.StreamBroken | errors.ReplyTooLarge) and live.has_written
@@ -61,11 +64,10 @@ async def write_reply(live: LiveRun) -> None:
     await events.publish(live.chat_id, events.Changed())
     if cancelled:
         raise cancelled
-    if outcome.status is Message.Status.COMPLETE:
-        await _use_idle_moment(live.chat_id)
+    return outcome.status is Message.Status.COMPLETE
 
 
-async def _use_idle_moment(chat_id: UUID) -> None:
+async def use_idle_moment(chat_id: UUID) -> None:
     """What is better done now than when the person waits: a title, and a compaction that is due."""
     with suppress(ObjectDoesNotExist):  # deleted meanwhile
         await titles.suggest(chat_id)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ObjectDoesNotExist
 
 from chatapp import compacting, events
+from chatapp.database import in_database
+from chatapp.history import queueing
 from chatapp.models import Compaction, Message, Run
 from chatapp.runs import generation
 from chatapp.runs.live import LiveRun
@@ -28,7 +34,7 @@ def start_up(loop: asyncio.AbstractEventLoop) -> None:
         return
     _loop = loop
     events.use_loop(loop)
-    for work in (reap_for_ever(), events.hear_words(_hear)):
+    for work in (reap_for_ever(begin_next), events.hear_words(_hear)):
         loop.call_soon_threadsafe(_keep, work)
 
 
@@ -82,9 +88,27 @@ def _on_loop(function: Any, *args: Any) -> None:
 
 def _open(live: LiveRun) -> None:
     _live[live.run_id] = live
-    task = asyncio.get_running_loop().create_task(generation.write_reply(live), name=f"run {live.run_id}")
+    task = asyncio.get_running_loop().create_task(_write(live), name=f"run {live.run_id}")
     _tasks[live.run_id] = task
     task.add_done_callback(lambda _: _close(live))
+
+
+async def _write(live: LiveRun) -> None:
+    """The reply, then the message that has waited for its end; the idle moment is for nobody's waiting."""
+    is_complete = await generation.write_reply(live)
+    if not await begin_next(live.chat_id) and is_complete:
+        await generation.use_idle_moment(live.chat_id)
+
+
+async def begin_next(chat_id: UUID) -> bool:
+    """Send the message whose time has come; False where there is none."""
+    with suppress(ObjectDoesNotExist):  # deleted meanwhile
+        turn = await in_database(queueing.begin_next, chat_id=chat_id, by=events.PROCESS)
+        if turn and (run := turn.run):
+            _open(LiveRun(run.pk, run.attempt, run.chat_id, run.reply_id))
+            await events.publish(chat_id, events.Changed())
+            return True
+    return False
 
 
 def _close(live: LiveRun) -> None:

@@ -1,6 +1,6 @@
 """Takes over what a dead process left: its runs become "interrupted", their text is kept, nothing stays stuck.
 
-Beside that it erases what was deleted an hour ago.
+Beside that it sends the message that a dead process should have sent, and erases what was deleted an hour ago.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 import socket
+from collections.abc import Awaitable, Callable
 from itertools import count
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from django.utils import timezone
 
 from chatapp import events
 from chatapp.database import in_database
-from chatapp.history import compactions, deleting, turns
+from chatapp.history import compactions, deleting, queueing, turns
 from chatapp.history.compactions import Ending
 from chatapp.models import Compaction, Run
 
@@ -28,12 +29,15 @@ SECONDS_BETWEEN = 4
 LOOKS_BETWEEN_ERASURES = 15
 
 
-async def reap_for_ever() -> None:
+async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]]) -> None:
+    """`begin_next` sends the next waiting message of a chat."""
     for look in count():
         try:
             erased = [] if look % LOOKS_BETWEEN_ERASURES else await in_database(deleting.erase_deleted)
             for chat_id in [*await in_database(reap), *erased]:
                 await events.publish(chat_id, events.Changed())
+            for chat_id in await in_database(queueing.due):
+                await begin_next(chat_id)
         except Exception:
             log.exception("The reaper could not look; it will again.")
         await asyncio.sleep(SECONDS_BETWEEN)

@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from chatapp import events, runs
-from chatapp.history import continuing, loading, paths, turns
+from chatapp.history import continuing, loading, paths, queueing, turns
 from chatapp.history.errors import HistoryError
 from chatapp.history.texts import as_typed
 from chatapp.models import Chat, LanguageModel, SiteSettings
@@ -82,6 +82,7 @@ def start(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
+    """An ordinary turn; while a reply is being written the message waits for its end."""
     chat = chat_or_404(request, chat_id)
     form = MessageForm(request.POST)
     draft = request.POST.get("text", "")
@@ -89,16 +90,14 @@ def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
         return answer_refusal(request, form.refusal(), chat=chat, draft=draft, status=422)
     if not fits_alone(chat, form.cleaned_data["text"]):
         return answer_refusal(request, "larger_than_window", chat=chat, draft=draft, status=422)
-    try:
-        turn = turns.begin_turn(
-            chat_id=chat.pk,
-            text=form.cleaned_data["text"],
-            idempotency_key=form.cleaned_data["idempotency_key"],
-            by=events.PROCESS,
-        )
-    except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat, draft=draft)
-    begin_run(turn)
+    turn = queueing.send(
+        chat_id=chat.pk,
+        text=form.cleaned_data["text"],
+        idempotency_key=form.cleaned_data["idempotency_key"],
+        by=events.PROCESS,
+    )
+    if turn:
+        begin_run(turn)
     return answer_changes(request, chat.pk, trigger=SENT)
 
 

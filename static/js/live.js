@@ -14,6 +14,7 @@
   let heard = Date.now();
 
   const isOpen = () => socket?.readyState === WebSocket.OPEN;
+  const queued = () => Number(byId("queue-words")?.dataset.queued || 0);
   const isWriting = () => Boolean(document.querySelector("#log article[data-status=streaming]"));
 
   function receive(html, { force = false } = {}) {
@@ -29,7 +30,7 @@
   function applyChanges({ since, revision, model }, fragment, force) {
     if (Number(since) > known) return resync();
     if (Number(revision) <= known && !force) return;
-    const wasWriting = isWriting();
+    const [wasWriting, wasQueued] = [isWriting(), queued()];
     const back = foldline.scroll.mark();
     fragment.querySelectorAll("[hx-swap-oob]").forEach(foldline.place);
     known = Math.max(known, Number(revision));
@@ -37,17 +38,19 @@
     document.querySelectorAll("input[name=seen]").forEach((field) => (field.value = known));
     document.title = `${byId("title").textContent.trim()} · Foldline`;
     back();
-    announce(wasWriting);
+    announce(wasWriting, wasQueued);
     document.dispatchEvent(new Event("foldline:changed"));
   }
 
   // Said once at the start and once at the end: the log itself isn't a live region.
-  function announce(wasWriting) {
+  function announce(wasWriting, wasQueued) {
     if (!wasWriting && isWriting()) status.textContent = "Writing a reply.";
     if (wasWriting && !isWriting()) {
       const last = [...document.querySelectorAll("#log article")].pop();
       status.textContent = last?.dataset.status === "complete" ? "The reply is finished." : "The reply has ended early.";
     }
+    // How many wait, whenever it is more, and where they go on waiting after the reply.
+    if (queued() > wasQueued || (queued() && wasWriting && !isWriting())) status.textContent = byId("queue-words").textContent;
   }
 
   function applyFrame(frame) {

@@ -18,6 +18,9 @@ PAGES = [*IN_CHAT, EDIT, DELETE, EDIT_MESSAGE, "export/json/", "export/markdown/
 COMMANDS = [
     "send/",
     "stop/",
+    "queue/1/send/",
+    "queue/1/edit/",
+    "queue/1/discard/",
     "compact/",
     "meter/",
     "rename/",

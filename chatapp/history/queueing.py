@@ -1,0 +1,97 @@
+"""Messages that wait for a reply to end: queued, sent in order, each exactly once, or taken back."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+
+from chatapp.history.errors import NotPossible
+from chatapp.history.locking import lock_chat, number_change
+from chatapp.history.texts import storable
+from chatapp.history.turns import Turn, begin_turn
+from chatapp.models import Chat, QueuedMessage, Run
+
+
+@transaction.atomic
+def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str) -> Turn | None:
+    """A turn with this message; None where it waits now, or waits already under the same key.
+
+    It waits while a reply is written, and behind messages that are about to be sent. Where those wait for the person
+    (after a reply that didn't end well) it is sent at once, and they after it.
+    """
+    chat = lock_chat(chat_id)
+    if idempotency_key and chat.queued.filter(idempotency_key=idempotency_key).exists():
+        return None
+    is_sent = bool(idempotency_key) and chat.messages.filter(idempotency_key=idempotency_key).exists()
+    must_wait = Run.objects.live().filter(chat=chat).exists() or next_of(chat) is not None
+    if is_sent or not must_wait:
+        return begin_turn(chat_id=chat_id, text=text, idempotency_key=idempotency_key, by=by)
+    number_change(chat, touched=True)
+    QueuedMessage.objects.create(chat=chat, text=storable(text), idempotency_key=idempotency_key)
+    return begin_next(chat_id=chat_id, by=by)
+
+
+@transaction.atomic
+def begin_next(*, chat_id: UUID, by: str) -> Turn | None:
+    """The turn of the message whose time has come, which leaves the queue in the same transaction; None without one.
+
+    Raises Chat.DoesNotExist.
+    """
+    chat = lock_chat(chat_id)
+    row = next_of(chat)
+    if row is None:
+        return None
+    row.delete()
+    return begin_turn(chat_id=chat_id, text=row.text, idempotency_key=row.idempotency_key, by=by)
+
+
+@transaction.atomic
+def send_now(*, chat_id: UUID, queued_id: int, by: str) -> Turn | Run:
+    """This one goes first: its turn, or the run that must be stopped for it and is marked so.
+
+    Raises NotPossible once it no longer waits.
+    """
+    chat = lock_chat(chat_id)
+    row = _waiting(chat, queued_id)
+    chat.queued.update(at_once=False)
+    chat.queued.filter(pk=row.pk).update(at_once=True)
+    number_change(chat)
+    if turn := begin_next(chat_id=chat_id, by=by):
+        return turn
+    run = Run.objects.live().get(chat=chat)
+    Run.objects.filter(pk=run.pk).update(stop_requested=True)
+    return run
+
+
+@transaction.atomic
+def take_back(*, chat_id: UUID, queued_id: int) -> str:
+    """Out of the queue unsent; the text that it had. Raises NotPossible once it no longer waits."""
+    chat = lock_chat(chat_id)
+    row = _waiting(chat, queued_id)
+    row.delete()
+    number_change(chat)
+    return row.text
+
+
+def next_of(chat: Chat) -> QueuedMessage | None:
+    """What may be sent now: nothing while a reply is written, nor by itself after one that didn't end well."""
+    newest_run = chat.runs.order_by("-pk").first()
+    if newest_run and newest_run.status == Run.Status.LIVE:
+        return None
+    first = chat.queued.in_order().first()
+    goes_on = newest_run is None or newest_run.status == Run.Status.COMPLETE
+    return first if first and (goes_on or first.at_once) else None
+
+
+def due() -> list[UUID]:
+    """Chats with a message whose time has come and that nobody has sent: whoever should have is gone."""
+    chats = Chat.objects.filter(queued__isnull=False).distinct()
+    return [chat.pk for chat in chats if next_of(chat)]
+
+
+def _waiting(chat: Chat, queued_id: int) -> QueuedMessage:
+    row = chat.queued.filter(pk=queued_id).first()
+    if row is None:
+        raise NotPossible("not_waiting")
+    return row

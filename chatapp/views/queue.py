@@ -1,0 +1,61 @@
+"""What is done to a message that waits for a reply to end: send it now, edit it, discard it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST
+
+from chatapp import events, runs
+from chatapp.history import queueing
+from chatapp.history.errors import NotPossible
+from chatapp.models import Run
+from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404, page_context
+from chatapp.views.turns import begin_run
+
+
+@login_required
+@require_POST
+def send_now(request: PersonRequest, chat_id: UUID, queued_id: int) -> HttpResponse:
+    """It goes first; a reply that is being written is stopped for it, its text so far kept."""
+    chat = chat_or_404(request, chat_id)
+    try:
+        begun = queueing.send_now(chat_id=chat.pk, queued_id=queued_id, by=events.PROCESS)
+    except NotPossible as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    if isinstance(begun, Run):
+        runs.stop(begun)
+    else:
+        begin_run(begun)
+    return answer_changes(request, chat.pk)
+
+
+@login_required
+@require_POST
+def edit(request: PersonRequest, chat_id: UUID, queued_id: int) -> HttpResponse:
+    """Back into the box, behind what is typed there already; a page with JavaScript puts it there itself."""
+    chat = chat_or_404(request, chat_id)
+    typed = request.POST.get("text", "")
+    try:
+        text = queueing.take_back(chat_id=chat.pk, queued_id=queued_id)
+    except NotPossible as refused:
+        return answer_refusal(request, refused.code, chat=chat, draft=typed)
+    answer = answer_changes(request, chat.pk)
+    if request.htmx:
+        return answer
+    draft = f"{typed.rstrip()}\n\n{text}" if typed.strip() else text
+    return render(request, "chat/page.html", page_context(request, chat) | {"draft": draft})
+
+
+@login_required
+@require_POST
+def discard(request: PersonRequest, chat_id: UUID, queued_id: int) -> HttpResponse:
+    chat = chat_or_404(request, chat_id)
+    try:
+        queueing.take_back(chat_id=chat.pk, queued_id=queued_id)
+    except NotPossible as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    return answer_changes(request, chat.pk)
