@@ -183,13 +183,12 @@ def _archived(situation: Situation) -> ArchivedView | None:
     force = compaction_in_force(chat) if chat.is_compacted else None
     if force is None:
         return None
-    is_same_model = bool(situation.limits.window) and force.measured_model == transcript.model
     return ArchivedView(
         count=transcript.archived_count,
         pinned_count=len(transcript.pinned),
         compaction=force,
         at=chat.compacted_at,
-        percent=round(100 * force.tokens_before / situation.limits.window) if is_same_model else 0,
+        percent=round(100 * force.tokens_before / force.window_tokens) if force.window_tokens else 0,
     )
 
 

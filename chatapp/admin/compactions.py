@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, F, Sum
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
@@ -13,10 +13,8 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from chatapp.admin.desk import ReadOnly, count
-from chatapp.admin.figures import read_periods
+from chatapp.admin.figures import APPLIED, SAVED, STANDS, read_periods
 from chatapp.models import Compaction
-
-APPLIED = Q(status=Compaction.Status.APPLIED)
 
 
 class ModelFilter(admin.AllValuesFieldListFilter):
@@ -128,12 +126,16 @@ SHORTENED = (Compaction.Status.APPLIED, Compaction.Status.UNDONE)
 
 
 def totals_of(compactions: Any) -> dict[str, int]:
-    """Counts and tokens of these rows: saved by the applied ones, spent on the calls of all."""
-    totals = compactions.order_by().aggregate(
-        all=Count("pk"),
-        applied=Count("pk", filter=APPLIED),
-        saved=Sum(F("tokens_before") - F("tokens_after"), filter=APPLIED),
-        spent=Sum(F("prompt_tokens") + F("completion_tokens")),
-        cached=Sum("cached_tokens"),
+    """Counts and tokens of these rows but the copies: saved by those that stand, spent on the calls of all."""
+    totals = (
+        compactions.filter(is_copy=False)
+        .order_by()
+        .aggregate(
+            all=Count("pk"),
+            applied=Count("pk", filter=APPLIED),
+            saved=Sum(SAVED, filter=STANDS),
+            spent=Sum(F("prompt_tokens") + F("completion_tokens")),
+            cached=Sum("cached_tokens"),
+        )
     )
     return {name: number or 0 for name, number in totals.items()}

@@ -17,14 +17,18 @@ PERIODS = ((7, "7 days"), (30, "30 days"), (0, "all"))
 APPLIED = Q(status=Compaction.Status.APPLIED)
 TURNED_DOWN = Q(status__in=[Compaction.Status.REFUSED, Compaction.Status.FAILED])
 CONTINUED = Q(mode=Compaction.Mode.CONTINUATION)
+# A summary written anew saves nothing of its own: the fold that it replaced goes on saving what it did.
+REPLACED = Q(status=Compaction.Status.UNDONE, rebuilt_by__status=Compaction.Status.APPLIED)
+STANDS = (APPLIED | REPLACED) & ~Q(trigger=Compaction.Trigger.REBUILD)
 SAVED = F("tokens_before") - F("tokens_after")
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Counts, tokens, seconds and money of some compactions; a fresh start isn't one.
+    """Counts, tokens, seconds and money of some compactions; a fresh start isn't one, nor what was copied with a chat.
 
-    `paid_back`: what each applied one saved times the replies that were sent with it in force. `turns` were archived
+    `saved` by those that stand: applied, or replaced by a rebuild that is; a rebuild itself saves nothing.
+    `paid_back`: what each of these saved times the replies that were sent with it in force. `turns` were archived
     by the `later` ones that followed on another. `cost` is None where no price was known.
     """
 
@@ -85,7 +89,7 @@ def read_periods() -> list[Period]:
 
 
 def _period(label: str, since: datetime | None) -> Period:
-    rows = Compaction.objects.exclude(mode=Compaction.Mode.FRESH)
+    rows = Compaction.objects.filter(is_copy=False).exclude(mode=Compaction.Mode.FRESH)
     if since:
         rows = rows.filter(started_at__gte=since)
     told: Any = rows.annotate(replies=_count(_replies()), folded_turns=_count(_turns())).values("model_name")
@@ -122,8 +126,8 @@ def _sums() -> dict[str, Any]:
         "ended": Count("pk", filter=~Q(status=Compaction.Status.RUNNING)),
         "applied": Count("pk", filter=APPLIED),
         "turned_down": Count("pk", filter=TURNED_DOWN),
-        "saved": Sum(SAVED, filter=APPLIED),
-        "paid_back": Sum(SAVED * F("replies"), filter=APPLIED),
+        "saved": Sum(SAVED, filter=STANDS),
+        "paid_back": Sum(SAVED * F("replies"), filter=STANDS),
         "prompt": Sum("prompt_tokens"),
         "completion": Sum("completion_tokens"),
         "cached": Sum("cached_tokens"),

@@ -109,6 +109,7 @@ async def _write_by(writer: LanguageModel | None, task: _Task, plan: Plan) -> tu
         model_name=summariser.model.name,
         tokens_before=meter.used,
         before_is_measured=meter.measured,
+        window_tokens=task.after.limits.window,
     )
     await events.publish(task.before.chat.pk, events.Changed())
     written = await write_segment(

@@ -48,6 +48,7 @@ async def rebuild(compaction_id: int, situation: Situation) -> Refusal | None:
         model_name=summariser.model.name if summariser else "",
         tokens_before=meter.used,
         before_is_measured=meter.measured,
+        window_tokens=situation.limits.window,
     )
     await events.publish(situation.chat.pk, events.Changed())
     draft = await _write(summariser, situation, covered, through)

@@ -83,8 +83,10 @@ def _renumber_requests(chat: Chat, ids: Mapping[int, int]) -> None:
 
 
 def _store_compactions(chat: Chat, compactions: Mapping[int, Compaction], ids: Mapping[int, int]) -> None:
+    """As copies: what they took is counted where they were made, and what a try left unfinished stays there."""
     for compaction in compactions.values():
-        compaction.chat = chat
+        compaction.chat, compaction.is_copy, compaction.rebuilt_by = chat, True, None
+        compaction.unfinished_key = compaction.unfinished_summary = ""
         compaction.through_id = ids[compaction.through_id] if compaction.through_id else None
     Compaction.objects.bulk_create(compactions.values())
     written = {number: compaction.pk for number, compaction in compactions.items()}

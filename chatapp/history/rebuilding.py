@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from chatapp.history.boundary import compaction_in_force, segments_of
 from chatapp.history.compactions import apply_compaction, begin_compaction
@@ -15,6 +16,7 @@ from chatapp.history.locking import lock_chat
 from chatapp.history.sizes import outdate_record
 from chatapp.history.staleness import stale_compactions, stale_segments
 from chatapp.models import Chat, Compaction
+from chatapp.models.compactions import CompactionQuerySet
 from compaction.segments import Segment
 from compaction.transcript import Message
 
@@ -51,7 +53,15 @@ def apply_rebuild(
     if before and segments and segments[-1:] == segments_of(before)[-1:]:  # what a person made of it stays theirs
         chat.compactions.filter(pk=rebuilt.pk).update(model_summary=before.model_summary)
     stale = others.filter(pk__in=stale_compactions(chat))
+    _note_replaced(rebuilt, stale.applied())
     stale.applied().update(status=Compaction.Status.UNDONE)
     stale.update(summary="", segments=[], model_summary="", values_left_out=[])
     outdate_record(chat)
     return rebuilt
+
+
+def _note_replaced(rebuilt: Compaction, stale: CompactionQuerySet) -> None:
+    """By which rebuild the folds of its path live on, those included that an earlier rebuild had replaced."""
+    replaced = list(stale.filter(through__active=True).values_list("pk", flat=True))
+    of_chat = Compaction.objects.filter(chat_id=rebuilt.chat_id)
+    of_chat.filter(Q(pk__in=replaced) | Q(rebuilt_by__in=replaced)).update(rebuilt_by=rebuilt)

@@ -47,6 +47,7 @@ def view_divider(chat: Chat) -> DividerView | None:
         is_fresh_start=is_fresh_start,
         is_edited=bool(force.model_summary),
         is_stale=bool(stale_segments(chat, force)),
+        is_copy=force.is_copy,
         is_rebuilt=force.trigger == Compaction.Trigger.REBUILD,
         values_found=force.values_found,
         values_kept=force.values_kept,

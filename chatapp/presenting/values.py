@@ -85,6 +85,7 @@ class DividerView:
     is_fresh_start: bool
     is_edited: bool
     is_stale: bool
+    is_copy: bool
     is_rebuilt: bool
     values_found: int
     values_kept: int

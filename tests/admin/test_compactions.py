@@ -92,6 +92,21 @@ def test_totals_count_what_applied_ones_saved_and_what_all_spent(chat: Chat) -> 
     assert totals_of(Compaction.objects.all()) == {"all": 2, "applied": 1, "saved": 60, "spent": 85, "cached": 8}
 
 
+def test_k5_copies_are_marked_and_count_for_nothing(staff: Client, chat: Chat) -> None:
+    make_compaction(chat=chat, is_copy=True)
+
+    assert not any(totals_of(Compaction.objects.all()).values())
+    assert "applied; copied with the chat" in words_of(staff, LIST)
+
+
+def test_k5_a_fold_whose_summary_was_rebuilt_is_told_apart_from_one_undone(staff: Client, chat: Chat) -> None:
+    rebuilt = make_compaction(chat=chat, trigger=Compaction.Trigger.REBUILD)
+    make_compaction(chat=chat, status=Compaction.Status.UNDONE, rebuilt_by=rebuilt, tokens_before=90, tokens_after=20)
+
+    assert totals_of(Compaction.objects.all())["saved"] == 70
+    assert "applied, its summary later rebuilt" in words_of(staff, LIST)
+
+
 def test_totals_of_nothing_are_said_in_words(staff: Client) -> None:
     assert "No compaction yet" in words_of(staff, LIST)
 

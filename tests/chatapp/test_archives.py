@@ -112,6 +112,7 @@ def upload(client: Client, data: bytes) -> Any:
 def test_j3_own_export_imported_and_exported_again_is_equal(chat: Chat) -> None:
     copied = imported(make_user(), exported(chat))
 
+    assert set(copied.compactions.values_list("is_copy", flat=True)) == {True}
     assert "".join(chat_json(copied.pk)) == "".join(chat_json(chat.pk))
     assert copied.messages.count() == chat.messages.count() == 10
 

@@ -8,6 +8,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from chatapp import events
+from chatapp.admin.compactions import totals_of
+from chatapp.admin.figures import read_periods
 from chatapp.history import compactions, turns
 from chatapp.history.errors import ChatBusy, NotPossible
 from chatapp.history.forking import fork
@@ -67,6 +69,22 @@ def test_j3_fork_after_the_boundary_carries_a_copy_of_the_record(chat: Chat) -> 
     assert sent(copy) == sent(chat)
     assert read_request(copy.pk).meter == read_request(chat.pk).meter
     assert read_request(copy.pk).meter.source == "measured"
+
+
+def test_j3_figures_of_what_a_fork_copied_are_shown_there_and_counted_once(chat: Chat) -> None:
+    Compaction.objects.update(calls=2, prompt_tokens=900, completion_tokens=80, cost="0.25", unfinished_key="k")
+    before = (read_periods(), totals_of(Compaction.objects.all()))
+
+    copy = fork_at(chat, 7)
+
+    assert (read_periods(), totals_of(Compaction.objects.all())) == before
+    assert list(copy.compactions.values_list("is_copy", "prompt_tokens", "unfinished_key")) == [(True, 900, "")] * 2
+    client = Client()
+    client.force_login(chat.owner)
+    assert "2 calls, 900 prompt tokens" in (page := client.get(f"/chats/{copy.pk}/").content.decode())
+    assert "copied with the chat" in page
+    assert "Copied with the chat." in client.get(f"/chats/{copy.pk}/compactions/").content.decode()
+    assert "opied with the chat" not in client.get(f"/chats/{chat.pk}/compactions/").content.decode()
 
 
 def test_j3_undo_in_a_fork_leads_back_as_in_the_original_byte_for_byte(chat: Chat) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from chatapp.admin.compactions import totals_of
+from chatapp.admin.figures import read_periods
 from chatapp.database import in_database
 from chatapp.models import Chat, Compaction, Endpoint, SiteSettings
 from tests.factories import add_messages, fold
@@ -136,6 +138,25 @@ async def test_i5_a_rebuilt_record_counts_once_and_its_usage_is_in_the_ledger(al
     assert rebuilt.calls == 1
     assert rebuilt.prompt_tokens > 0
     assert rebuilt.through_position == (await refreshed(chat)).compacted_through.position
+
+
+async def test_i5_what_a_fold_saved_goes_on_counting_while_a_rebuilt_record_stands_for_it(alice: Visitor) -> None:
+    chat = await told_chat(alice)
+    folded = (await compactions_of(chat))[0]
+    saved = folded.tokens_before - folded.tokens_after
+
+    for position in (2, 4):
+        await delete(alice, chat, position)
+        rebuilt = await rebuild(alice, chat)
+        total = (await in_database(read_periods))[2].total
+        assert (total.applied, total.saved) == (1, saved)
+        assert (await in_database(lambda: totals_of(Compaction.objects.all())))["saved"] == saved
+    spent = sum(row.prompt_tokens + row.completion_tokens for row in await compactions_of(chat))
+    assert total.spent == spent
+
+    await alice.post(f"/chats/{chat.pk}/compactions/{rebuilt.pk}/undo/")
+
+    assert (await in_database(read_periods))[2].total.saved == 0
 
 
 async def test_j2_undo_of_a_rebuild_never_brings_the_text_back(alice: Visitor) -> None:

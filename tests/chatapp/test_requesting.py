@@ -127,9 +127,9 @@ async def test_k4_parts_are_measured_where_the_model_counted_them(alice: Visitor
     ],
 )
 async def test_k4_panel_says_what_is_archived_and_why(alice: Visitor, trigger: str, words: str) -> None:
-    chat = await long_chat(alice, window=4000)
+    chat = await long_chat(alice, window=8000)
     compaction = await in_database(fold, chat, through=5)
-    facts = {"trigger": trigger, "measured_model": "scripted"}
+    facts = {"trigger": trigger, "window_tokens": 4000}
     await in_database(Compaction.objects.filter(pk=compaction.pk).update, **facts)
     await in_database(chat.messages.filter(position=2).update, pinned=True)
 
