@@ -3,7 +3,20 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from chatapp.views import archives, chats, compactions, health, messages, pages, queue, requests, setup, turns, versions
+from chatapp.views import (
+    archives,
+    chats,
+    compactions,
+    health,
+    messages,
+    pages,
+    queue,
+    requests,
+    searching,
+    setup,
+    turns,
+    versions,
+)
 
 in_chat = [
     path("", pages.chat, name="chat"),
@@ -48,6 +61,8 @@ urlpatterns = [
     path("chats/", turns.start, name="start"),
     path("chats/<uuid:chat_id>/", include(in_chat)),
     path("meter/", compactions.meter, name="new_meter"),
+    path("search/", searching.search, name="search"),
+    path("search/chats/", searching.find_chats, name="find_chats"),
     path("export/", archives.export_all, name="export_all"),
     path("import/", archives.import_chats, name="import"),
     path("notice/", pages.dismiss_notice, name="dismiss_notice"),

@@ -144,7 +144,11 @@ def show_version(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
         paths.show_version(chat_id=chat.pk, message_id=message_id)
     except HistoryError as refused:
         return answer_refusal(request, refused.code, chat=chat)
-    return answer_changes(request, chat.pk)
+    answer = answer_changes(request, chat.pk)
+    if not request.htmx:
+        position = chat.messages.get(pk=message_id).position
+        return redirect(f"{chat.get_absolute_url()}?m={position}#m-{position}")
+    return answer
 
 
 def fits_alone(chat: Chat, text: str) -> bool:

@@ -42,8 +42,14 @@
     release();
   }
 
-  // An address that ends in #m-7: opens what the message lies in, or asks for a page that holds it.
+  // An address that ends in #m-7: opens what the message lies in, or asks for a page that holds it. #summary opens that.
   function goToLinked() {
+    const summary = location.hash === "#summary" && document.getElementById("summary");
+    if (summary) {
+      open(summary);
+      summary.scrollIntoView({ block: "center" });
+      stay();
+    }
     const position = /^#m-(\d+)$/.exec(location.hash)?.[1];
     if (!position) return;
     const message = document.getElementById(`m-${position}`);

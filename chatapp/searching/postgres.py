@@ -1,0 +1,75 @@
+"""PostgreSQL: its text search in the "simple" configuration, by GIN indexes on expressions."""
+
+from __future__ import annotations
+
+import string
+from typing import TypeVar
+
+from django.contrib.postgres.search import SearchQuery, SearchRank, SearchVectorExact, SearchVectorField
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Func, Model, QuerySet
+
+from chatapp.searching.wording import Term, bare
+
+Row = TypeVar("Row", bound=Model)
+
+# Relevance is worked out from the text of each match, so for no more than this many of the newest.
+RANKED = 300
+
+_INDEXED = {"chatapp_message": ("content",), "chatapp_chat": ("title", "summary")}
+_BLANKS = str.maketrans(dict.fromkeys(string.punctuation, " "))
+
+# Marks of ASCII part words, as in SQLite (the parser would keep paths, hosts and numbers whole); accents don't count.
+# No vector may be larger than 1 MB, or storing the message would fail: what comes after 100,000 characters isn't found.
+_WORDS = f"""
+CREATE FUNCTION foldline_words(text) RETURNS tsvector LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT to_tsvector('pg_catalog.simple'::regconfig, left(regexp_replace(normalize(
+        translate($1, '{string.punctuation.replace("'", "''")}', repeat(' ', 32)), NFKD),
+        '[\\u0300-\\u036f]', '', 'g'), 100000))
+$$
+"""
+
+
+class Words(Func):
+    function = "foldline_words"
+    output_field = SearchVectorField()
+
+
+def make_index(connection: BaseDatabaseWrapper) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_WORDS)
+        for table, columns in _INDEXED.items():
+            for column in columns:
+                cursor.execute(f"CREATE INDEX {table}_{column}_words ON {table} USING gin (foldline_words({column}))")
+
+
+def drop_index(connection: BaseDatabaseWrapper) -> None:
+    with connection.cursor() as cursor:
+        for table, columns in _INDEXED.items():
+            for column in columns:
+                cursor.execute(f"DROP INDEX {table}_{column}_words")
+        cursor.execute("DROP FUNCTION foldline_words(text)")
+
+
+def matching(rows: QuerySet[Row], column: str, terms: list[Term]) -> QuerySet[Row]:
+    """Those with all the terms in that column."""
+    return rows.filter(SearchVectorExact(Words(column), _query(terms)))
+
+
+def ranked(rows: QuerySet[Row], column: str, terms: list[Term], *, when: str) -> QuerySet[Row]:
+    """The most relevant of the newest first, then the newest."""
+    newest = matching(rows, column, terms).order_by(f"-{when}").values("pk")[:RANKED]
+    found = rows.filter(pk__in=newest)
+    return found.order_by(SearchRank(Words(column), _query(terms)).desc(), f"-{when}")
+
+
+def _query(terms: list[Term]) -> SearchQuery:
+    return SearchQuery(" & ".join(filter(None, map(_phrase, terms))), config="simple", search_type="raw")
+
+
+def _phrase(term: Term) -> str:
+    """As to_tsquery reads it; without a mark of ASCII nothing in it can mean anything else."""
+    words = bare(term.text).translate(_BLANKS).split()
+    if not words:
+        return ""
+    return "(" + " <-> ".join(f"'{word}'" for word in words) + (":*" if term.is_prefix else "") + ")"

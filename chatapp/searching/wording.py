@@ -1,0 +1,100 @@
+"""What a person typed into the search field, taken apart; every text means something, none is an error."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+
+from django.utils import timezone
+
+from chatapp.history.texts import storable
+
+MOST_TERMS = 32
+LONGEST_TERM = 200
+
+# Words of these are written without blanks between them, or with endings: no database's text search takes them apart.
+_UNPARTED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u9fff"
+    "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_LETTER = re.compile(r"[^\W_]")
+_PIECE = re.compile(r'(?:(title|archived|before|after):)?(?:"([^"]*)("?)|(\S+))', re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word or phrase. `is_prefix`: its last word is still being typed, so that longer ones are meant, too."""
+
+    text: str
+    is_prefix: bool = False
+
+    @property
+    def is_literal(self) -> bool:
+        """Found by its very characters: text search has no word for it."""
+        return not _LETTER.search(self.text) or bool(_UNPARTED.search(self.text))
+
+
+@dataclass(slots=True)
+class Query:
+    """All of `terms` in one text. `before` and `after` are midnights; the day `after` names is meant, too."""
+
+    terms: list[Term] = field(default_factory=list)
+    title: list[Term] = field(default_factory=list)
+    only_archived: bool = False
+    before: datetime | None = None
+    after: datetime | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.terms and not self.title
+
+
+def read_query(text: str) -> Query:
+    """At most the first 32 terms count, and 200 characters of each. A filter that is none is text like any other."""
+    query = Query()
+    text = unicodedata.normalize("NFC", storable(text).translate(_QUOTES))
+    pieces = list(_PIECE.finditer(text))
+    for piece in pieces:
+        name, phrase, closed, word = piece.groups()
+        value = (word if phrase is None else phrase).strip().strip('"')
+        if name and _is_filter(query, name.lower(), value):
+            continue
+        value = f"{name}:{value}" if name else value
+        is_last = piece is pieces[-1] and piece.end() == len(text)
+        if value and len(query.terms) < MOST_TERMS:
+            is_cut = len(value) > LONGEST_TERM
+            query.terms.append(Term(value[:LONGEST_TERM], is_prefix=is_cut or (is_last and not closed)))
+    return query
+
+
+def bare(text: str) -> str:
+    """Small letters without their accents, as the words of both indexes are."""
+    return re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text)).lower()
+
+
+_QUOTES = str.maketrans("“”„«»", '"""""')
+
+
+def _is_filter(query: Query, name: str, value: str) -> bool:
+    """Whether it is one; it is then in the query."""
+    day = _midnight(value)
+    if name == "title" and value and len(query.title) < MOST_TERMS:
+        query.title.append(Term(value[:LONGEST_TERM], is_prefix=True))
+    elif name == "archived" and value.lower() == "yes":
+        query.only_archived = True
+    elif name == "before" and day:
+        query.before = day
+    elif name == "after" and day:
+        query.after = day
+    else:
+        return False
+    return True
+
+
+def _midnight(value: str) -> datetime | None:
+    try:
+        return timezone.make_aware(datetime.combine(date.fromisoformat(value), time()))
+    except (ValueError, OverflowError):
+        return None
