@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.db import connections
 from django.test import override_settings
 
 from chatapp import engine as demo
@@ -25,6 +28,13 @@ def pytest_report_header() -> str:
     database = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
     layer = settings.CHANNEL_LAYERS["default"]["BACKEND"].rpartition(".")[2]
     return f"foldline: database {database}, channel layer {layer}"
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """The one thread that AsyncClient's requests share keeps its connection open, which no request of a test closes."""
+    yield
+    asyncio.run(sync_to_async(connections.close_all)())
 
 
 @pytest.fixture(scope="session")
