@@ -67,10 +67,11 @@ async def write_reply(live: LiveRun) -> bool:
     return outcome.status is Message.Status.COMPLETE
 
 
-async def use_idle_moment(chat_id: UUID) -> None:
+async def use_idle_moment(chat_id: UUID, *, owes_title: bool) -> None:
     """What is better done now than when the person waits: a title, and a compaction that is due."""
     with suppress(ObjectDoesNotExist):  # deleted meanwhile
-        await titles.suggest(chat_id)
+        if owes_title:
+            await titles.suggest(chat_id)
         await compacting.compact_when_idle(chat_id)
 
 

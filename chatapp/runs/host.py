@@ -13,7 +13,7 @@ from django.core.exceptions import ObjectDoesNotExist
 
 from chatapp import compacting, events
 from chatapp.database import in_database
-from chatapp.history import queueing
+from chatapp.history import chats, queueing
 from chatapp.models import Compaction, Message, Run
 from chatapp.runs import generation
 from chatapp.runs.live import LiveRun
@@ -96,16 +96,17 @@ def _open(live: LiveRun) -> None:
 async def _write(live: LiveRun) -> None:
     """The reply, then the message that has waited for its end; the idle moment is for nobody's waiting."""
     is_complete = await generation.write_reply(live)
-    if not await begin_next(live.chat_id) and is_complete:
-        await generation.use_idle_moment(live.chat_id)
+    owes_title = live.owes_title or (is_complete and await in_database(chats.wants_title, live.chat_id))
+    if not await begin_next(live.chat_id, owes_title=owes_title) and is_complete:
+        await generation.use_idle_moment(live.chat_id, owes_title=owes_title)
 
 
-async def begin_next(chat_id: UUID) -> bool:
+async def begin_next(chat_id: UUID, *, owes_title: bool = False) -> bool:
     """Send the message whose time has come; False where there is none."""
     with suppress(ObjectDoesNotExist):  # deleted meanwhile
         turn = await in_database(queueing.begin_next, chat_id=chat_id, by=events.PROCESS)
         if turn and (run := turn.run):
-            _open(LiveRun(run.pk, run.attempt, run.chat_id, run.reply_id))
+            _open(LiveRun(run.pk, run.attempt, run.chat_id, run.reply_id, owes_title=owes_title))
             await events.publish(chat_id, events.Changed())
             return True
     return False

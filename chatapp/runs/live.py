@@ -16,13 +16,17 @@ from chatapp.rendering import StreamedText
 
 @dataclass(slots=True)
 class LiveRun:
-    """`continued`: the reply as it was before, where this run writes on in its row."""
+    """`continued`: the reply as it was before, where this run writes on in its row.
+
+    `owes_title`: the chat's first exchange has no title yet, as messages that waited went before it.
+    """
 
     run_id: int
     attempt: int
     chat_id: UUID
     reply_id: int
     continued: Message | None = None
+    owes_title: bool = False
     gathered: Gathered = field(default_factory=Gathered)
     # A visible wait before the first token: a code for the template and its seconds.
     waiting: str = ""

@@ -19,15 +19,13 @@ LONGEST_TITLE_TOKENS = 400  # a reasoning model thinks first
 
 
 async def suggest(chat_id: UUID) -> None:
-    """Once, after the first exchange; whatever goes wrong, the first words of the message stay the title.
+    """Of the first exchange; whatever goes wrong, the first words of the message stay the title.
 
     Raises Chat.DoesNotExist.
     """
-    if not await in_database(chats.wants_title, chat_id):  # asked after every reply, so before all messages are read
-        return
     situation = await in_database(loading.load_situation, chat_id)
     messages = situation.transcript.messages
-    if len(messages) != 2:
+    if len(messages) < 2 or situation.chat.is_compacted or situation.chat.titled_by_hand:
         return
     try:
         model = connecting.connected(situation.model)

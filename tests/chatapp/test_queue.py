@@ -19,10 +19,11 @@ from chatapp.history import chats, loading, queueing, turns
 from chatapp.history.errors import NotPossible
 from chatapp.models import Chat, LanguageModel, Message, QueuedMessage, Run
 from chatapp.runs import host, reaper
+from compaction.titles import ASKED
 from tests.factories import add_messages, make_chat
 from tests.folding import is_summary_request, long_chat, summarising
 from tests.scripted import Signal, cut, done, finish, head, hold, json_error, reply, text
-from tests.visiting import Visitor, articles, compactions_of, last_message, settled
+from tests.visiting import Visitor, articles, compactions_of, last_message, refreshed, settled
 
 
 def on_hold(*words: str) -> tuple[Signal, list]:
@@ -135,6 +136,33 @@ async def test_c2_what_waits_is_in_no_request_and_in_no_size(alice: Visitor) -> 
     assert "and bread" not in sheet.partition('<div id="queue"')[0]
     gate.set()
     await settled(chat)
+
+
+async def test_the_first_exchange_gets_its_title_once_nothing_waits_any_more(alice: Visitor) -> None:
+    def answer(payload: dict[str, Any]) -> Any:
+        return reply("Of bread" if payload["messages"][0]["content"] == ASKED else "OK")
+
+    gate, script = on_hold("Thinking")
+    alice.endpoint.will(script)
+    alice.endpoint.always(answer)
+    chat = await alice.start("First")
+    await gate.reached()
+    await alice.send(chat, "Second")
+    await alice.send(chat, "Third")
+
+    gate.set()
+    await settled(chat)
+
+    assert [payload["messages"][-1]["content"] for payload in alice.endpoint.payloads[:3]] == [
+        "First",
+        "Second",
+        "Third",
+    ]
+    title = alice.endpoint.payloads[3]
+    assert title["messages"][0]["content"] == ASKED
+    assert "Second" not in str(title["messages"])
+    assert (await refreshed(chat)).title == "Of bread"
+    assert len(alice.endpoint.payloads) == 4
 
 
 STOPPED = "The last reply ended early, so 2 messages wait for you."
