@@ -1,5 +1,6 @@
 """kill -9 of the server, at the worst moments: nothing is lost, nothing stays stuck."""
 
+import re
 import signal
 import sqlite3
 import time
@@ -49,6 +50,31 @@ def test_killed_in_mid_stream_keeps_the_text_and_offers_retry(endpoint: Scripted
     endpoint.will(reply("All of it."))
     ada.post(f"{chat}messages/{reply_id}/retry/")
     assert "All of it." in ada.until_status(chat, "complete")
+
+
+def test_what_waited_when_it_was_killed_waits_for_the_person_after_it(
+    endpoint: ScriptedEndpoint, server: LiveServer
+) -> None:
+    gate = Signal()
+    endpoint.will([head(), text("The first half. "), hold(gate)])
+    endpoint.always(reply("Indeed."))
+    ada = Caller(server.url)
+    chat = ada.start("First")
+    gate.wait_reached()
+    ada.send(chat, "Second")
+    ada.send(chat, "Third")
+
+    server.stop(by=signal.SIGKILL)
+    server.start()
+    page = ada.until_status(chat, "interrupted")
+
+    assert "The last reply ended early, so 2 messages wait for you." in page
+    send_now = re.search(r'formaction="([^"]*/queue/[^"]*/send/)"', page)
+    assert send_now
+    ada.post(send_now[1])
+    page = ada.until(chat, lambda page: [each["status"] for each in articles(page)][3::2] == ["complete", "complete"])
+    assert 'id="queued-' not in page
+    assert [payload["messages"][-1]["content"] for payload in endpoint.payloads[1:3]] == ["Second", "Third"]
 
 
 def test_killed_in_mid_compaction_leaves_the_old_state(endpoint: ScriptedEndpoint, server: LiveServer) -> None:

@@ -1,5 +1,6 @@
 """Two web processes on one database with Valkey between them: what one writes, the other shows and stops."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 
@@ -7,7 +8,8 @@ import pytest
 
 from tests.live import LiveServer
 from tests.over_http import ADMINISTRATOR, Caller
-from tests.scripted import ScriptedEndpoint, Signal, done, finish, head, hold, text
+from tests.scripted import ScriptedEndpoint, Signal, done, finish, head, hold, reply, text
+from tests.visiting import articles
 from tests.with_servers import valkey
 
 pytestmark = pytest.mark.server
@@ -51,3 +53,30 @@ def test_page_of_one_process_follows_and_stops_what_another_writes(endpoint: Scr
     assert "data-frame" in further
     assert seconds < 0.5
     assert "and three." in here.until_status(chat, "stopped")
+
+
+def test_what_waits_behind_another_process_is_shown_there_and_sent_once(endpoint: ScriptedEndpoint, pair: Pair) -> None:
+    here, there = pair
+    gate, never = Signal(), Signal()
+    endpoint.will([head(), text("One"), hold(gate), finish(), done()], [head(), text("Two"), hold(never)])
+    endpoint.always(reply("Three"))
+    asked = len(endpoint.requests)
+    chat = here.start("First")
+    gate.wait_reached()
+
+    with here.socket(chat) as page:
+        there.send(chat, "Second")
+        there.send(chat, "Third")
+        shown = page.until("2 messages wait for the reply to end.")
+        gate.set()
+        never.wait_reached()
+        send_now = re.search(r'formaction="([^"]*/queue/[^"]*/send/)"', there.get(chat))
+        assert send_now
+        there.post(send_now[1])
+
+    page = there.until(chat, lambda page: len(articles(page)) == 6 and articles(page)[-1]["status"] == "complete")
+    assert "Third" in shown
+    assert [each["status"] for each in articles(page)][1::2] == ["complete", "stopped", "complete"]
+    said = [payload["messages"][-1]["content"] for payload in endpoint.payloads[asked:]]
+    assert said[:3] == ["First", "Second", "Third"]
+    assert sum(words in {"First", "Second", "Third"} for words in said) == 3
