@@ -29,6 +29,7 @@ def code_box(code: str, *, language: str = "", colours: bool = True) -> SafeStri
     body = coloured(code, name) if colours else escape(code)
     return mark_safe(  # noqa: S308 (name and code are escaped)
         f'<div class="code"><div class="code-bar"><span>{escape(name or "code")}</span>'
+        '<button type="button" class="quiet" data-wrap-code>Wrap</button>'
         '<button type="button" class="quiet" data-copy-code>Copy</button></div>'
         f'<pre tabindex="0" dir="ltr"><code>{body}</code></pre></div>'
     )

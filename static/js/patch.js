@@ -3,7 +3,8 @@
 {
   function copyAttributes(old, fresh) {
     for (const { name } of [...old.attributes]) {
-      const isReaders = name === "open" && old.tagName === "DETAILS";
+      const isSameMessage = name === "data-long" && old.dataset.message === fresh.dataset.message;
+      const isReaders = isSameMessage || (name === "open" && old.tagName === "DETAILS");
       if (!fresh.hasAttribute(name) && !isReaders) old.removeAttribute(name);
     }
     for (const { name, value } of fresh.attributes) {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.acting import Script, Visit, ended, last, prose, say, send
+from tests.browser.acting import Script, Visit, button, ended, last, messages, prose, say, send
 from tests.browser.pictures import take_pictures
 from tests.scripted import Signal, done, finish, head, hold, reply, text
 
@@ -141,3 +141,118 @@ def test_without_javascript_the_tex_is_readable(visit: Callable[..., Visit]) -> 
     page = alice.open(alice.chat("Tell me", r"So \(x^2\)."))
 
     expect(prose(last(page))).to_have_text("So x^2.")
+
+
+VERY_LONG = "\n\n".join(f"Paragraph {number}: bread wants time, warmth and patience." for number in range(90))
+
+
+def height(message: Locator) -> float:
+    box = prose(message).bounding_box()
+    assert box
+    return box["height"]
+
+
+def test_a_very_long_message_is_folded_but_never_the_last(alice: Visit) -> None:
+    page = alice.open(alice.chat("Tell me", VERY_LONG, "Again", VERY_LONG))
+    folded = messages(page).nth(1)
+
+    expect(button(folded, "Show all")).to_have_attribute("aria-expanded", "false")
+    assert height(folded) < 700
+    assert height(last(page)) > 1650
+    expect(last(page).get_by_role("button", name="Show")).to_have_count(0)
+    expect(messages(page).nth(0).get_by_role("button", name="Show")).to_have_count(0)
+    button(folded, "Show all").scroll_into_view_if_needed()
+    take_pictures(page, "long")
+    page.emulate_media(media="print")
+    assert height(folded) > 1650
+    expect(button(folded, "Show all")).to_be_hidden()
+
+
+def test_what_was_opened_stays_open_and_the_last_stays_whole(alice: Visit, script: Script) -> None:
+    alice.allow("htmx:afterRequest", "htmx:sendAbort")
+    page = alice.open(alice.chat("Tell me", VERY_LONG, "Again", VERY_LONG, model="vast"))
+    opened = messages(page).nth(1)
+    button(opened, "Show all").press("Enter")
+    expect(button(opened, "Show less")).to_have_attribute("aria-expanded", "true")
+    expect(button(opened, "Show less")).to_be_focused()
+
+    reply_to_it = say(page, VERY_LONG)
+    opened.get_by_label("More about this message").click()
+    opened.get_by_role("button", name="Pin", exact=True).click()
+    expect(opened).to_contain_text("Pinned")
+
+    assert height(opened) > 1650
+    expect(button(opened, "Show less")).to_have_attribute("aria-expanded", "true")
+    assert height(messages(page).nth(3)) > 1650, "the former last reply was folded under the reader's eyes"
+    expect(button(messages(page).nth(4), "Show all")).to_be_visible()
+    expect(reply_to_it).to_contain_text("Indeed.")
+    button(opened, "Show less").click()
+    assert height(opened) < 700
+
+
+def test_search_in_a_folded_message_opens_it(alice: Visit) -> None:
+    page = alice.open(alice.chat("Tell me", VERY_LONG, "Again", "Indeed."))
+    folded = messages(page).nth(1)
+    expect(button(folded, "Show all")).to_be_attached()
+
+    folded.get_by_text("Paragraph 80").evaluate("node => node.scrollIntoView()")
+
+    expect(button(folded, "Show less")).to_be_attached()
+    expect(folded.get_by_text("Paragraph 80")).to_be_in_viewport()
+
+
+def test_times_are_words_with_the_exact_time_beside_them(visit: Callable[..., Visit]) -> None:
+    alice = visit(timezone_id="America/Sao_Paulo", locale="en-GB")
+    page = alice.open(alice.chat("Hello", "Hello to you."))
+    time = last(page).locator("time[data-ago]")
+    expect(time.locator("[aria-hidden]")).to_have_text("just now")
+
+    def shown(changed: str) -> str:
+        time.evaluate(
+            f"""node => {{ const at = new Date(); {changed}; node.dateTime = at.toISOString();
+                document.dispatchEvent(new Event("foldline:changed")); }}"""
+        )
+        return time.locator("[aria-hidden]").inner_text()
+
+    assert shown("at.setMinutes(at.getMinutes() - 5, at.getSeconds() - 5)") == "5 minutes ago"
+    assert shown("at.setDate(at.getDate() - 1), at.setHours(0)") == "yesterday"
+    assert shown("at.setDate(at.getDate() - 3)") == "3 days ago"
+    assert shown("at.setFullYear(2024, 2, 9)") == "9 Mar 2024"
+    time.evaluate(
+        "node => { node.dateTime = '2024-03-09T01:30:00Z'; document.dispatchEvent(new Event('foldline:changed')) }"
+    )
+    expect(time).to_have_attribute("title", "8 March 2024 at 22:30")
+    expect(time.locator(".visually-hidden")).to_have_text("8 March 2024 at 22:30")
+
+
+CODE = (
+    "Look:\n\n```sh\n"
+    "echo "
+    + "a-very-long-line " * 30
+    + "\n```\n\n| "
+    + " | ".join(f"a column {number}" for number in range(12))
+    + " |\n|"
+    + "-|" * 12
+    + "\n| "
+    + " | ".join("value" for _ in range(12))
+    + " |"
+)
+
+
+def test_code_wraps_in_all_boxes_and_after_a_reload(visit: Callable[..., Visit]) -> None:
+    alice = visit(viewport={"width": 390, "height": 780})
+    page = alice.open(alice.chat("Tell me", CODE))
+    code = last(page).locator("pre")
+    is_wider = "node => node.scrollWidth > node.clientWidth"
+    assert code.evaluate(is_wider)
+    assert last(page).locator(".table").evaluate(is_wider), "a wide table scrolls in a box of its own"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect(button(last(page), "Wrap")).to_have_attribute("aria-pressed", "false")
+
+    button(last(page), "Wrap").click()
+    assert not code.evaluate(is_wider)
+    page.reload()
+
+    expect(button(last(page), "Wrap")).to_have_attribute("aria-pressed", "true")
+    assert not code.evaluate(is_wider)
+    take_pictures(page, "wrapped")

@@ -46,7 +46,10 @@ ATTACKS = [
 ALLOWED_TAGS = {"a", "br", "button", "div", "hr", "li", "p", "span", "table", "tbody", "td", "th", "thead", "tr"} | {
     *("blockquote", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "ol", "pre", "s", "strong", "ul")
 }
-ALLOWED_ATTRIBUTES = {"href", "title", "rel", "target", "class", "dir", "start", "tabindex", "type", "data-copy-code"}
+ALLOWED_ATTRIBUTES = {"href", "title", "rel", "target", "class", "dir", "start", "tabindex", "type"} | {
+    "data-copy-code",
+    "data-wrap-code",
+}
 
 
 def assert_harmless(markup: str) -> None:
