@@ -1,7 +1,8 @@
-"""What is done to a chat as a whole: its title, its model, its end."""
+"""What is done to a chat as a whole: its title, its model, its settings, its end."""
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -9,6 +10,7 @@ from django.db.models import Q
 
 from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.locking import lock_chat, number_change
+from chatapp.history.sizes import outdate_all
 from chatapp.history.texts import storable
 from chatapp.models import Chat, LanguageModel, Message
 
@@ -41,6 +43,32 @@ def choose_model(*, chat_id: UUID, model: LanguageModel) -> None:
     chat = lock_chat(chat_id)
     refuse_while_busy(chat)
     number_change(chat, model_id=model.pk)
+
+
+@transaction.atomic
+def change_settings(
+    *, chat_id: UUID, system_prompt: str | None = None, policy: str = "", parameters: dict[str, Any] | None = None
+) -> None:
+    """What is given; a parameter that is None is taken away, all others stay. Acts from the next request on.
+
+    Of a longer or shorter system prompt no recorded usage tells the size (rule A2).
+    """
+    chat = lock_chat(chat_id)
+    changes: dict[str, Any] = {
+        "system_prompt": chat.system_prompt if system_prompt is None else storable(system_prompt),
+        "policy": policy or chat.policy,
+        "parameters": merged_parameters(chat.parameters, parameters or {}),
+    }
+    changes = {name: value for name, value in changes.items() if value != getattr(chat, name)}
+    if "system_prompt" in changes:
+        outdate_all(chat)
+    if changes:
+        number_change(chat, **changes)
+
+
+def merged_parameters(present: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """`present` with `changes` made; None takes one away."""
+    return {name: value for name, value in {**present, **changes}.items() if value is not None or name not in changes}
 
 
 @transaction.atomic

@@ -53,8 +53,11 @@ def can_continue(reply: Message) -> bool:
 
 
 def call_facts(reply: Message) -> dict[str, Any]:
-    """What the call that wrote it left in its row, to be put back where a continuation brought nothing."""
-    return {name: getattr(reply, name) for name in _CALL_FACTS}
+    """What the call that wrote it left in its row, to be put back where a continuation brought nothing.
+
+    What was outdated meanwhile stays outdated.
+    """
+    return {name: getattr(reply, name) for name in _CALL_FACTS if name != "usage_outdated" or reply.usage_outdated}
 
 
 @transaction.atomic

@@ -122,9 +122,9 @@ def _recent_completions(chat: Chat) -> list[int]:
     return [tokens or 0 for tokens in newest][::-1]
 
 
-def measure_new_chat(site: SiteSettings, limits: Limits, *, pending_text: str = "") -> Meter:
-    """The meter of a chat that doesn't exist yet."""
-    empty = Transcript(system_prompt=site.system_prompt, summary="", messages=(), model="")
+def measure_new_chat(system_prompt: str, limits: Limits, *, pending_text: str = "") -> Meter:
+    """The meter of a chat without messages."""
+    empty = Transcript(system_prompt=system_prompt, summary="", messages=(), model="")
     return measure(empty, limits, pending_text=pending_text)
 
 
@@ -178,7 +178,7 @@ def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, p
         if meter.measured:
             return meter
     whole = _measure_whole(chat.pk, chat.revision, model.pk if model else None, limits, no_system_role=no_system_role)
-    pending = measure_new_chat(site, limits, pending_text=pending_text).pending
+    pending = measure_new_chat("", limits, pending_text=pending_text).pending
     return replace(whole, used=whole.used + pending, pending=pending)
 
 

@@ -16,6 +16,11 @@ def outdate_usage(chat: Chat, *, since: int, through: int, was_sent: bool = Fals
     rows.update(usage_outdated=True)
 
 
+def outdate_all(chat: Chat) -> None:
+    """What every request begins with was changed: the system prompt. A reply that is being written has the former."""
+    chat.messages.filter(role=Message.Role.ASSISTANT).update(usage_outdated=True)
+
+
 def outdate_record(chat: Chat) -> None:
     """What is sent in place of the archived messages was changed, the boundary was not: a summary by hand, a pin."""
     chat.messages.filter(request_through_id=chat.compacted_through_id).update(usage_outdated=True)

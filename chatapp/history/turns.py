@@ -38,9 +38,19 @@ class Turn:
 
 @transaction.atomic
 def start_chat(
-    *, owner_id: int, text: str, idempotency_key: str, model: LanguageModel | None, system_prompt: str, by: str
+    *,
+    owner_id: int,
+    text: str,
+    idempotency_key: str,
+    model: LanguageModel | None,
+    system_prompt: str,
+    by: str,
+    **settings: Any,
 ) -> Turn:
-    """A new chat with its first turn. `by` names the process that will write the reply."""
+    """A new chat with its first turn. `by` names the process that will write the reply.
+
+    `settings`: policy and parameters.
+    """
     get_user_model().objects.select_for_update().get(pk=owner_id)  # the same start twice at once is one chat
     sent = (
         Message.objects.select_related("chat")
@@ -51,7 +61,11 @@ def start_chat(
     if sent:
         return Turn(sent.chat, sent, None)
     chat = Chat.objects.create(
-        owner_id=owner_id, model=model, system_prompt=system_prompt, title=first_words(storable(text))
+        owner_id=owner_id,
+        model=model,
+        system_prompt=system_prompt,
+        title=first_words(storable(text)),
+        **settings,
     )
     return begin_turn(chat_id=chat.pk, text=text, idempotency_key=idempotency_key, by=by)
 

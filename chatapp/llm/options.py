@@ -10,6 +10,8 @@ from chatapp.llm.errors import EndpointRefused
 
 # What decides how the answer is read is ours to say.
 OURS = frozenset({"model", "messages", "stream", "stream_options", "n"})
+# What a reply can do without, where the endpoint says that it doesn't take it.
+DISPENSABLE = ("temperature", "top_p", "stop", "seed", "reasoning_effort")
 UNSUPPORTED = re.compile(
     r"unsupported|not support|only the default|deprecated|not permitted|unknown|unrecogni", re.IGNORECASE
 )
@@ -34,9 +36,7 @@ def make_body(
         body["max_tokens"] = max_tokens
     if "max_tokens" in refused and "max_tokens" in body:
         body["max_completion_tokens"] = body.pop("max_tokens")
-    if "temperature" in refused:
-        body.pop("temperature", None)
-    return body
+    return {name: value for name, value in body.items() if name not in DISPENSABLE or name not in refused}
 
 
 def refused_option(error: EndpointRefused, body: dict[str, Any]) -> str:
@@ -45,6 +45,6 @@ def refused_option(error: EndpointRefused, body: dict[str, Any]) -> str:
         return "stream_options"
     if "max_completion_tokens" in error.options and "max_tokens" in body:
         return "max_tokens"
-    if "temperature" in error.options and "temperature" in body and UNSUPPORTED.search(error.detail):
-        return "temperature"
-    return ""
+    if not UNSUPPORTED.search(error.detail):
+        return ""
+    return next((name for name in DISPENSABLE if name in error.options and name in body), "")

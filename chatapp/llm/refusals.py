@@ -35,7 +35,9 @@ NO_MODEL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 LOADING = re.compile(r"load(?:ing)? (?:the )?model|model is (?:being )?load", re.IGNORECASE)
-OPTION = re.compile(r"\b(stream_options|max_completion_tokens|max_tokens|temperature)\b")
+OPTION = re.compile(
+    r"\b(stream_options|max_completion_tokens|max_tokens|temperature|top_p|stop|seed|reasoning_effort)\b"
+)
 
 STATUS_CODES = {401: "wrong_key", 403: "forbidden", 407: "forbidden"}
 

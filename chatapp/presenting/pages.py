@@ -210,7 +210,7 @@ def empty_page() -> dict[str, Any]:
         "messages": [],
         "divider": None,
         "compaction": None,
-        "meter": view_meter(loading.measure_new_chat(site, limits)),
+        "meter": view_meter(loading.measure_new_chat(site.system_prompt, limits)),
         "models": list(LanguageModel.objects.usable()),
         "current_model": model,
         "earlier_before": None,

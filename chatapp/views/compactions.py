@@ -76,7 +76,8 @@ def meter(request: PersonRequest, chat_id: UUID | None = None) -> HttpResponse:
     chat = None if chat_id is None else chat_or_404(request, chat_id)
     if chat is None:
         model = loading.default_model(site)
-        measured = loading.measure_new_chat(site, loading.limits_of(model, site), pending_text=text)
+        prompt = request.POST.get("system_prompt") or site.system_prompt
+        measured = loading.measure_new_chat(prompt, loading.limits_of(model, site), pending_text=text)
     else:
         measured = loading.load_meter(chat, site, loading.model_of(chat, site), pending_text=text)
     return render(request, "chat/_meter.html", {"chat": chat, "meter": presenting.view_meter(measured)})

@@ -12,12 +12,13 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chatapp import presenting
 from chatapp.views.answering import NOTICE_COOKIE, PersonRequest, chat_or_404, page_context, seen_by
+from chatapp.views.settings import settings_of_new_chat
 
 
 @login_required
 @require_GET
 def home(request: PersonRequest) -> HttpResponse:
-    return render(request, "chat/page.html", page_context(request, None))
+    return render(request, "chat/page.html", page_context(request, None) | {"settings": settings_of_new_chat()})
 
 
 @login_required

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -13,22 +12,15 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from chatapp import events, runs
-from chatapp.history import continuing, loading, paths, queueing, turns
+from chatapp.history import chats, continuing, loading, paths, queueing, turns
 from chatapp.history.errors import HistoryError
-from chatapp.history.texts import as_typed
 from chatapp.models import Chat, LanguageModel, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
+from chatapp.views.fields import LONGEST_TEXT, TypedText
+from chatapp.views.settings import refuse_start, settings_of_new_chat
 
-LONGEST_TEXT = 2_000_000
 INVISIBLE = " \t\n\r\v\f\u00a0\u200b\u2060\ufeff\ufffd"
 SENT = json.dumps({"foldline:sent": {}})
-
-
-class TypedText(forms.CharField):
-    """A text as typed, made storable before any validator can turn a stray NUL into a lost message."""
-
-    def to_python(self, value: Any) -> str:
-        return as_typed(super().to_python(value) or "")
 
 
 class MessageForm(forms.Form):
@@ -57,20 +49,25 @@ def start(request: PersonRequest) -> HttpResponse:
     """A new chat with its first message."""
     form = MessageForm(request.POST)
     draft = request.POST.get("text", "")
-    if not form.is_valid():
-        return answer_refusal(request, form.refusal(), draft=draft, status=422)
-    site = SiteSettings.get_solo()
-    model = form.cleaned_data["model"] or loading.default_model(site)
-    limits = loading.limits_of(model, site)
-    meter = loading.measure_new_chat(site, limits, pending_text=form.cleaned_data["text"])
+    is_valid = form.is_valid()
+    model = form.cleaned_data.get("model") or loading.default_model(SiteSettings.get_solo())
+    settings = settings_of_new_chat(request.POST, model=model)
+    if not is_valid:
+        return refuse_start(request, form.refusal(), settings, draft=draft)
+    if not settings.is_valid():
+        return refuse_start(request, "bad_settings", settings, draft=draft)
+    system_prompt = settings.cleaned_data["system_prompt"] or settings.default_prompt
+    meter = loading.measure_new_chat(system_prompt, settings.limits, pending_text=form.cleaned_data["text"])
     if not meter.fits:
-        return answer_refusal(request, "larger_than_window", draft=draft, status=422)
+        return refuse_start(request, "larger_than_window", settings, draft=draft)
     turn = turns.start_chat(
         owner_id=request.user.pk,
         text=form.cleaned_data["text"],
         idempotency_key=form.cleaned_data["idempotency_key"],
         model=model,
-        system_prompt=site.system_prompt,
+        system_prompt=system_prompt,
+        parameters=chats.merged_parameters({}, settings.changed_parameters()),
+        policy=settings.cleaned_data["policy"] or Chat.Policy.COMPACT,
         by=events.PROCESS,
     )
     begin_run(turn)
@@ -155,7 +152,7 @@ def fits_alone(chat: Chat, text: str) -> bool:
     """Whether the model could hold this text at all; otherwise no compaction could make room, so it isn't stored."""
     site = SiteSettings.get_solo()
     limits = loading.limits_of(loading.model_of(chat, site), site)
-    return loading.measure_new_chat(site, limits, pending_text=text).fits
+    return loading.measure_new_chat(chat.system_prompt, limits, pending_text=text).fits
 
 
 def begin_run(turn: turns.Turn) -> None:

@@ -5,7 +5,9 @@
 
   document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
     if (detail.successful && detail.target === sheet && sheet.hasChildNodes() && !sheet.open) sheet.showModal();
-    if ("closes" in detail.elt.dataset) sheet.close(); // what was refused is said beside the box
+    const { closes } = detail.elt.dataset;
+    // "done": what was refused is said in the sheet. Else it is said beside the box.
+    if (closes === "" || (closes === "done" && detail.xhr.status === 200)) sheet.close();
   });
 
   sheet?.addEventListener("close", () => sheet.replaceChildren());

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 EDIT = "compactions/{compaction}/edit/"
 DELETE = "messages/{message}/delete/"
 EDIT_MESSAGE = "messages/{message}/edit/"
-IN_CHAT = ["", "changes/", "archived/", "earlier/", "rename/", "delete/", "request/", "compactions/"]
+IN_CHAT = ["", "changes/", "archived/", "earlier/", "rename/", "delete/", "request/", "compactions/", "settings/"]
 PAGES = [*IN_CHAT, EDIT, DELETE, EDIT_MESSAGE, "export/json/", "export/markdown/"]
 COMMANDS = [
     "send/",
@@ -41,6 +41,7 @@ COMMANDS = [
     "messages/{message}/restore/",
     "rebuild/",
     "policy/",
+    "settings/",
 ]
 FIELDS = {
     "text": "Hello",
@@ -49,6 +50,7 @@ FIELDS = {
     "idempotency_key": "k",
     "pinned": "1",
     "policy": "window",
+    "seed": "7",
 }
 
 

@@ -173,6 +173,19 @@ async def test_temperature_unsupported_is_dropped_but_a_bad_one_is_told(endpoint
     assert "temperature" not in endpoint.payloads[2]
 
 
+@pytest.mark.parametrize(
+    ("option", "value"), [("top_p", 0.5), ("stop", ["User:"]), ("seed", 7), ("reasoning_effort", "low")]
+)
+async def test_option_that_a_reply_can_do_without_is_dropped_once_and_remembered(
+    endpoint: ScriptedEndpoint, option: str, value: object
+) -> None:
+    endpoint.will(json_error(400, f"Unsupported parameter: '{option}' is not supported with this model."))
+    outcomes = [await call(endpoint, params={option: value, "tools": []}) for _ in range(2)]
+    assert [outcome.text for outcome in outcomes] == ["OK", "OK"]
+    assert [payload.get(option) for payload in endpoint.payloads] == [value, None, None]
+    assert all("tools" in payload for payload in endpoint.payloads)
+
+
 async def test_request_is_what_was_given_and_params_cannot_change_how_it_is_read(endpoint: ScriptedEndpoint) -> None:
     await call(
         endpoint, params={"top_p": 0.5, "stream": False, "n": 3, "chat_template_kwargs": {"enable_thinking": False}}

@@ -1,0 +1,22 @@
+"""Fields of forms in which a person types a text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from chatapp.history.texts import as_typed
+
+LONGEST_TEXT = 2_000_000
+
+
+class TypedText(forms.CharField):
+    """A text as typed, made storable before any validator can turn a stray NUL into a lost message."""
+
+    def to_python(self, value: Any) -> str:
+        return as_typed(super().to_python(value) or "")
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """A browser sends other line ends than are stored; that alone is no change."""
+        return super().has_changed(as_typed(initial or ""), data)
