@@ -26,10 +26,22 @@ from hypothesis.stateful import (
 
 from chatapp import events, presenting
 from chatapp.compacting import working
-from chatapp.history import boundary, chats, compactions, continuing, deleting, forking, loading, paths, turns, wishes
+from chatapp.history import (
+    boundary,
+    chats,
+    compactions,
+    continuing,
+    deleting,
+    forking,
+    loading,
+    paths,
+    queueing,
+    turns,
+    wishes,
+)
 from chatapp.history.errors import ChatBusy, NotPossible
 from chatapp.llm import errors
-from chatapp.models import Chat, Compaction, LanguageModel, Message, Run, SiteSettings
+from chatapp.models import Chat, Compaction, LanguageModel, Message, QueuedMessage, Run, SiteSettings
 from chatapp.presenting import pages
 from chatapp.runs import preparing, reaper
 from chatapp.runs.live import LiveRun
@@ -71,6 +83,8 @@ class History(RuleBasedStateMachine):
         self.plain = PlainChat(system_prompt)
         self.chat_id = turn.chat.pk
         self.run: Run | None = None
+        self.waiting: list[str] = []
+        self.goes_on = self.is_wanted_now = False
         self.is_compacting = False
         self.took(turn)
         self.applied_ever = self.undone_ever = 0
@@ -83,7 +97,7 @@ class History(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "chat_id"):
             chats.delete_chat(chat_id=self.chat_id)
-            for rows in (Message, Compaction, Run):
+            for rows in (Message, Compaction, Run, QueuedMessage):
                 assert not rows.objects.exists()
 
     # What the rules are made of
@@ -133,9 +147,51 @@ class History(RuleBasedStateMachine):
 
     @rule()
     @precondition(lambda self: self.run)
-    def send_too_soon(self) -> None:
+    def send_meanwhile(self) -> None:
+        """It waits; what waits is in no request, as each is compared with the plain one's."""
+        self.waiting.append(self.text(5))
+        sent = {"text": self.waiting[-1], "idempotency_key": self.waiting[-1], "by": events.PROCESS}
+        assert queueing.send(chat_id=self.chat_id, **sent) is None
+        assert queueing.send(chat_id=self.chat_id, **sent) is None
         with pytest.raises(ChatBusy, match="run_live"):
-            turns.begin_turn(chat_id=self.chat_id, text="No.", idempotency_key="", by=events.PROCESS)
+            turns.begin_turn(chat_id=self.chat_id, **sent)
+
+    @rule()
+    @precondition(lambda self: self.waiting and self.run is None)
+    def send_next(self) -> None:
+        """The end of a run, or the reaper: by itself after a reply that ended well, or for "Send now"."""
+        turn = queueing.begin_next(chat_id=self.chat_id, by=events.PROCESS)
+        assert (turn is not None) == (self.goes_on or self.is_wanted_now)
+        if turn:
+            assert turn.message.content == self.waiting.pop(0)
+            self.is_wanted_now = False
+            self.took(turn)
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.waiting)
+    def send_now(self, data: st.DataObject) -> None:
+        text = self.pick(data, self.waiting)
+        row = QueuedMessage.objects.get(text=text)
+        begun = queueing.send_now(chat_id=self.chat_id, queued_id=row.pk, by=events.PROCESS)
+        self.waiting.sort(key=lambda other: (other != text, int(other[4 : other.index("x")])))
+        self.is_wanted_now = isinstance(begun, Run)
+        assert self.is_wanted_now == bool(self.run)
+        if isinstance(begun, turns.Turn):
+            self.waiting.remove(text)
+            self.took(begun)
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.waiting)
+    def take_back(self, data: st.DataObject) -> None:
+        text = self.pick(data, self.waiting)
+        self.is_wanted_now = self.is_wanted_now and text != self.waiting[0]
+        self.waiting.remove(text)
+        row = QueuedMessage.objects.get(text=text)
+        assert queueing.take_back(chat_id=self.chat_id, queued_id=row.pk) == text
+
+    @invariant()
+    def what_waits_is_there_in_its_order(self) -> None:
+        assert list(QueuedMessage.objects.in_order().values_list("text", flat=True)) == self.waiting
 
     @rule(
         size=SIZES, ending=st.sampled_from(ENDINGS), usage=st.sampled_from(["none", "fair", "tiny", "huge", "cached"])
@@ -167,7 +223,7 @@ class History(RuleBasedStateMachine):
         counted = dict(zip(("prompt_tokens", "completion_tokens", "cached_tokens"), told, strict=True))
         reply.text = self.continued + text
         turns.finish_turn(**facts, status=Message.Status(ending), content=reply.text, reasoning="", **counted)
-        reply.status, self.run, self.continued = ending, None, ""
+        reply.status, self.run, self.continued, self.goes_on = ending, None, "", ending == "complete"
 
     def prepared(self, reply: Said) -> preparing.Prepared:
         """What is sent for it: the plain model's request, which ends with what is to be answered, or to be gone on."""
@@ -400,6 +456,7 @@ class History(RuleBasedStateMachine):
         self.is_compacting = False
         if self.run:
             self.plain.messages[-1].status, self.run, self.continued = "interrupted", None, ""
+            self.goes_on = False
 
     @rule()
     @precondition(lambda self: self.plain.in_force)
