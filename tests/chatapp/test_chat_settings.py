@@ -11,8 +11,8 @@ from chatapp.history import loading
 from chatapp.models import Chat, LanguageModel, SiteSettings
 from compaction.tokens import estimate_text
 from tests.factories import make_chat
-from tests.folding import WORDS, long_chat, sent
-from tests.scripted import Signal, head, hold, reply, text
+from tests.folding import SUMMARY, WORDS, long_chat, press, sent
+from tests.scripted import Signal, done, finish, head, hold, reply, text
 from tests.visiting import Visitor, last_message, refreshed, settled
 
 EMPTY = {
@@ -215,6 +215,24 @@ async def test_a2_reply_begun_before_the_change_does_not_tell_the_size_after_it(
     assert sent(alice)[0]["content"] == WORDS * 20
 
 
+async def test_a2_change_while_a_reply_goes_on_in_vain_outdates_what_it_goes_back_to(alice: Visitor) -> None:
+    gate = Signal()
+    alice.endpoint.will([head(), hold(gate), finish("stop"), done()])
+    chat = await long_chat(alice, turns=1, window=200_000)
+    reply_row = await last_message(chat)
+    cut = {"status": "stopped", "prompt_tokens": 500, "completion_tokens": 5, "model_name": "scripted"}
+    await in_database(chat.messages.filter(pk=reply_row.pk).update, **cut)
+    await alice.post(f"/chats/{chat.pk}/messages/{reply_row.pk}/continue/")
+    await gate.reached()
+
+    await save(alice, chat, system_prompt=WORDS * 20)
+    gate.set()
+    await settled(chat)
+
+    assert (await last_message(chat)).prompt_tokens == 500
+    assert (await shown_meter(chat)).used >= estimate_text(WORDS * 20)
+
+
 async def test_i6_every_other_tab_shows_the_new_meter(alice: Visitor) -> None:
     chat = await long_chat(alice, turns=1, window=200_000)
     async with alice.socket(chat, seen=chat.revision) as tab:
@@ -290,6 +308,27 @@ async def test_a1_limits_are_told_with_where_they_are_from(alice: Visitor, facts
 
     assert words in html
     assert "/admin/" not in html
+
+
+async def test_settings_without_any_model_say_so(alice: Visitor) -> None:
+    chat = await long_chat(alice, turns=1)
+    await in_database(LanguageModel.objects.update, enabled=False)
+
+    assert "No model is connected, so no window is known." in await alice.page(chat, "settings/")
+    await save(alice, chat, max_tokens="9000000")
+    assert (await refreshed(chat)).parameters == {"max_tokens": 9_000_000}
+
+
+async def test_summaries_take_no_stops_and_no_greatest_length(alice: Visitor) -> None:
+    chat = await long_chat(alice, window=200_000)
+    await save(alice, chat, **TYPED)
+
+    alice.endpoint.always(reply(SUMMARY))
+    await press(alice, chat)
+
+    asked = alice.endpoint.payloads[-1]
+    assert "stop" not in asked
+    assert asked["max_tokens"] != 500
 
 
 async def test_staff_find_the_model_from_here(alice: Visitor) -> None:
