@@ -12,18 +12,21 @@ from uuid import UUID
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import connection
 from django.db.models import F, Model, QuerySet, Value
-from django.db.models.functions import StrIndex
+from django.db.models.functions import Left, StrIndex
 from django.db.models.lookups import GreaterThan
 from django.utils.safestring import SafeString
 
 from chatapp.models import Chat, Message
 from chatapp.models.chats import ChatQuerySet
 from chatapp.searching import sqlite
-from chatapp.searching.marking import snippet
+from chatapp.searching.marking import Marker
 from chatapp.searching.wording import Query, Term, read_query
 
 MOST = 50
 MOST_CHATS = 10
+# Relevance is worked out from the text itself, so for the newest alone: a common word is in every message.
+JUDGED = 300
+JUDGED_CHARACTERS = 20_000
 SAID = (Message.Role.USER, Message.Role.ASSISTANT)
 
 Row = TypeVar("Row", bound=Model)
@@ -49,12 +52,17 @@ class Hit:
 def search(user: AbstractBaseUser | AnonymousUser, text: str) -> list[Hit]:
     """At most fifty: chats by their titles, then summaries, then messages, each by relevance, then the newest first.
 
+    The relevance of the newest 300 of each is looked at.
+
     Only in chats of the person's own; nothing deleted, nothing that is still being written.
     """
     query = read_query(text)
+    if not (query.terms or query.title):
+        return []
+    marker = Marker(query.terms or query.title)
     chats = _titled(Chat.objects.for_user(user), query.title)
-    hits = [] if query.only_archived else [*_titles(chats, query), *_summaries(chats, query)]
-    return [*hits, *_messages(chats, query, most=MOST - len(hits))]
+    hits = [] if query.only_archived else [*_titles(chats, query, marker), *_summaries(chats, query, marker)]
+    return [*hits, *_messages(chats, query, marker, most=MOST - len(hits))]
 
 
 def find_chats(user: AbstractBaseUser | AnonymousUser, text: str, *, most: int = 12) -> list[Chat]:
@@ -68,29 +76,38 @@ def _titled(chats: ChatQuerySet, terms: list[Term]) -> ChatQuerySet:
     return chats.filter(pk__in=text_search().matching(found, "title", words).values("pk")) if words else found
 
 
-def _titles(chats: ChatQuerySet, query: Query) -> Iterator[Hit]:
+def _titles(chats: ChatQuerySet, query: Query, marker: Marker) -> Iterator[Hit]:
     terms = query.terms or query.title
-    for chat in _ranked(chats, "title", terms, query, when="touched_at", most=MOST_CHATS):
-        yield Hit("title", chat.pk, str(chat), snippet(chat.title, terms), chat.touched_at)
+    found = _newest_chats(_in_time(chats, "touched_at", query), "title", terms, when="touched_at")
+    for chat in _most_relevant(found, "title", marker, most=MOST_CHATS):
+        yield Hit("title", chat.pk, str(chat), marker.snippet(chat.title), chat.touched_at)
 
 
-def _summaries(chats: ChatQuerySet, query: Query) -> Iterator[Hit]:
-    for chat in _ranked(chats, "summary", query.terms, query, when="compacted_at", most=MOST_CHATS):
-        yield Hit("summary", chat.pk, str(chat), snippet(chat.summary, query.terms), chat.compacted_at)
+def _summaries(chats: ChatQuerySet, query: Query, marker: Marker) -> Iterator[Hit]:
+    if not query.terms:
+        return
+    found = _newest_chats(_in_time(chats, "compacted_at", query), "summary", query.terms, when="compacted_at")
+    for chat in _most_relevant(found, "summary", marker, most=MOST_CHATS):
+        yield Hit("summary", chat.pk, str(chat), marker.snippet(chat.summary), chat.compacted_at)
 
 
-def _messages(chats: ChatQuerySet, query: Query, *, most: int) -> Iterator[Hit]:
+def _messages(chats: ChatQuerySet, query: Query, marker: Marker, *, most: int) -> Iterator[Hit]:
+    if not query.terms:
+        return
     messages = Message.objects.filter(chat__in=chats, role__in=SAID, deleted_at=None)
-    messages = messages.exclude(status__in=Message.LIVE_STATUSES)
+    messages = _in_time(messages.exclude(status__in=Message.LIVE_STATUSES), "created_at", query)
     if query.only_archived:
         messages = messages.filter(active=True, position__lte=F("chat__compacted_through__position"))
-    for message in _ranked(messages, "content", query.terms, query, when="created_at", most=most):
+    literal, words = _parted(query.terms)
+    messages = _holding(messages, "content", literal)
+    found = text_search().newest_messages(messages, words) if words else messages.order_by("-pk")
+    for message in _most_relevant(found, "content", marker, "chat__compacted_through", most=most):
         boundary = message.chat.compacted_through
         yield Hit(
             "message",
             message.chat_id,
             str(message.chat),
-            snippet(message.content, query.terms),
+            marker.snippet(message.content),
             message.created_at,
             role=message.role,
             message_id=message.pk,
@@ -100,20 +117,24 @@ def _messages(chats: ChatQuerySet, query: Query, *, most: int) -> Iterator[Hit]:
         )
 
 
-def _ranked(
-    rows: QuerySet[Row], column: str, terms: list[Term], query: Query, *, when: str, most: int
-) -> QuerySet[Row]:
-    """None without a term."""
-    if not terms:
-        return rows.none()
+def _in_time(rows: Rows, when: str, query: Query) -> Rows:
     if query.before:
         rows = rows.filter(**{f"{when}__lt": query.before})
-    if query.after:
-        rows = rows.filter(**{f"{when}__gte": query.after})
+    return rows.filter(**{f"{when}__gte": query.after}) if query.after else rows
+
+
+def _newest_chats(chats: ChatQuerySet, column: str, terms: list[Term], *, when: str) -> QuerySet[Chat]:
     literal, words = _parted(terms)
-    rows = _holding(rows, column, literal)
-    found = text_search().ranked(rows, column, words, when=when) if words else rows.order_by(f"-{when}")
-    return found[:most]
+    found = _holding(chats, column, literal)
+    return (text_search().matching(found, column, words) if words else found).order_by(f"-{when}")
+
+
+def _most_relevant(found: QuerySet[Row], column: str, marker: Marker, *related: str, most: int) -> list[Row]:
+    """Of the first of what was found; of two alike the first one comes first."""
+    judged = list(found.values_list("pk", Left(column, JUDGED_CHARACTERS))[:JUDGED])
+    best = sorted(judged, key=lambda row: -marker.relevance(row[1]))[:most]
+    rows = found.model._default_manager.select_related(*related).in_bulk([pk for pk, _ in best])  # noqa: SLF001
+    return [rows[pk] for pk, _ in best if pk in rows]
 
 
 def _parted(terms: list[Term]) -> tuple[list[Term], list[Term]]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import string
 from typing import TypeVar
 
-from django.contrib.postgres.search import SearchQuery, SearchRank, SearchVectorExact, SearchVectorField
+from django.contrib.postgres.search import SearchQuery, SearchVectorExact, SearchVectorField
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Func, Model, QuerySet
 
+from chatapp.models import Message
 from chatapp.searching.wording import Term, bare
 
 Row = TypeVar("Row", bound=Model)
-
-# Relevance is worked out from the text of each match, so for no more than this many of the newest.
-RANKED = 300
 
 _INDEXED = {"chatapp_message": ("content",), "chatapp_chat": ("title", "summary")}
 _BLANKS = str.maketrans(dict.fromkeys(string.punctuation, " "))
@@ -53,18 +51,13 @@ def drop_index(connection: BaseDatabaseWrapper) -> None:
 
 def matching(rows: QuerySet[Row], column: str, terms: list[Term]) -> QuerySet[Row]:
     """Those with all the terms in that column."""
-    return rows.filter(SearchVectorExact(Words(column), _query(terms)))
+    phrases = " & ".join(filter(None, map(_phrase, terms)))
+    return rows.filter(SearchVectorExact(Words(column), SearchQuery(phrases, config="simple", search_type="raw")))
 
 
-def ranked(rows: QuerySet[Row], column: str, terms: list[Term], *, when: str) -> QuerySet[Row]:
-    """The most relevant of the newest first, then the newest."""
-    newest = matching(rows, column, terms).order_by(f"-{when}").values("pk")[:RANKED]
-    found = rows.filter(pk__in=newest)
-    return found.order_by(SearchRank(Words(column), _query(terms)).desc(), f"-{when}")
-
-
-def _query(terms: list[Term]) -> SearchQuery:
-    return SearchQuery(" & ".join(filter(None, map(_phrase, terms))), config="simple", search_type="raw")
+def newest_messages(messages: QuerySet[Message], terms: list[Term]) -> QuerySet[Message]:
+    """Those with all the terms, the last ones first."""
+    return matching(messages, "content", terms).order_by("-pk")
 
 
 def _phrase(term: Term) -> str:

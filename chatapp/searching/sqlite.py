@@ -8,6 +8,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model, QuerySet
 from django.db.models.expressions import RawSQL
 
+from chatapp.models import Message
 from chatapp.searching.wording import Term
 
 Row = TypeVar("Row", bound=Model)
@@ -86,27 +87,21 @@ def drop_index(connection: BaseDatabaseWrapper) -> None:
 
 def matching(rows: QuerySet[Row], column: str, terms: list[Term]) -> QuerySet[Row]:
     """Those with all the terms in that column."""
-    index, key, _ = _index_of(rows)
-    found = RawSQL(f"SELECT {key} FROM {index} WHERE {index} MATCH %s", [_match(column, terms)])  # noqa: S608, S611
-    return rows.filter(pk__in=found)
-
-
-def ranked(rows: QuerySet[Row], column: str, terms: list[Term], *, when: str) -> QuerySet[Row]:
-    """The most relevant first, then the newest."""
-    index, key, table = _index_of(rows)
-    # The plus keeps the planner from asking the index once for every row of the person's.
-    return rows.extra(  # noqa: S610 (a virtual table is no model; the typed text is a parameter)
-        tables=[index],
-        where=[f"+{index}.{key} = {table}.id", f"{index} MATCH %s"],
-        params=[_match(column, terms)],
-        order_by=[f"{index}.rank", f"-{when}"],
-    )
-
-
-def _index_of(rows: QuerySet[Row]) -> tuple[str, str, str]:
-    """Its name, its column that names a row, and the table that it is an index of."""
     table = rows.model._meta.db_table  # noqa: SLF001 (Django's documented API)
-    return f"{table}_words", "rowid" if table == "chatapp_message" else "chat_id", table
+    key = "rowid" if table == "chatapp_message" else "chat_id"
+    found = f"SELECT {key} FROM {table}_words WHERE {table}_words MATCH %s"  # noqa: S608
+    return rows.filter(pk__in=RawSQL(found, [_match(column, terms)]))  # noqa: S611
+
+
+def newest_messages(messages: QuerySet[Message], terms: list[Term]) -> QuerySet[Message]:
+    """Those with all the terms, the last ones first: the index goes backwards and is read no further than needed."""
+    return messages.extra(
+        tables=["chatapp_message_words"],
+        # The plus keeps the planner from asking the index once for every message of the person's.
+        where=["+chatapp_message_words.rowid = chatapp_message.id", "chatapp_message_words MATCH %s"],
+        params=[_match("content", terms)],
+        order_by=["-chatapp_message_words.rowid"],
+    )
 
 
 def _match(column: str, terms: list[Term]) -> str:

@@ -46,10 +46,6 @@ class Query:
     before: datetime | None = None
     after: datetime | None = None
 
-    @property
-    def is_empty(self) -> bool:
-        return not self.terms and not self.title
-
 
 def read_query(text: str) -> Query:
     """At most the first 32 terms count, and 200 characters of each. A filter that is none is text like any other."""
@@ -65,7 +61,8 @@ def read_query(text: str) -> Query:
         is_last = piece is pieces[-1] and piece.end() == len(text)
         if value and len(query.terms) < MOST_TERMS:
             is_cut = len(value) > LONGEST_TERM
-            query.terms.append(Term(value[:LONGEST_TERM], is_prefix=is_cut or (is_last and not closed)))
+            is_typed = is_last and not closed and len(value) > 1
+            query.terms.append(Term(value[:LONGEST_TERM], is_prefix=is_cut or is_typed))
     return query
 
 

@@ -17,7 +17,7 @@ from chatapp.history.paths import show_version
 from chatapp.models import Chat, Message
 from chatapp.searching import find_chats, search
 from chatapp.searching.finding import MOST, text_search
-from chatapp.searching.marking import snippet
+from chatapp.searching.marking import Marker
 from chatapp.searching.wording import Term, read_query
 from tests.factories import add_messages, fold, make_chat, make_user
 from tests.people import signed_in
@@ -357,7 +357,7 @@ def test_palette_finds_chats_by_title_and_offers_the_search(alice):
 
 def test_snippet_is_cut_around_the_first_match_and_marks_every_one():
     text = "Long before. " * 30 + "Then <em>Élan</em> vital, and elan again. " + "Long after. " * 30
-    cut = snippet(text, [Term("elan")])
+    cut = Marker([Term("elan")]).snippet(text)
 
     assert cut.startswith("… ")
     assert cut.endswith(" …")
@@ -379,8 +379,8 @@ def test_index_is_used(alice):
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
                 cursor.execute("SET LOCAL enable_seqscan = off")
-        plan = text_search().ranked(Message.objects.all(), "content", words, when="created_at").explain()
-        summaries = text_search().ranked(Chat.objects.all(), "summary", words, when="compacted_at").explain()
+        plan = text_search().newest_messages(Message.objects.all(), words).explain()
+        summaries = text_search().matching(Chat.objects.all(), "summary", words).explain()
     if connection.vendor == "postgresql":
         assert "chatapp_message_content_words" in plan
         assert "chatapp_chat_summary_words" in summaries
