@@ -98,7 +98,7 @@ class CompactionView:
 
 def read_request(chat_id: UUID, *, pending_text: str = "") -> RequestView:
     """What would be sent if a message were written now, or with `pending_text` if that were sent."""
-    now = loading.load_situation(chat_id)
+    now = loading.load_situation(chat_id, to_send=True)
     typed = pending_text if pending_text.strip() else ""
     situation = now.with_pending(typed)
     sent = situation.to_send()
@@ -113,7 +113,7 @@ def read_request(chat_id: UUID, *, pending_text: str = "") -> RequestView:
         model_name=situation.transcript.model,
         archived=_archived(situation),
         left_out=left_out[:MOST_LISTED],
-        left_out_count=len(left_out),
+        left_out_count=len(left_out) + now.unread_count,
         has_pending=bool(typed),
         folds_first=folds_next(situation.chat, meter, situation.model),
         run_live=Run.objects.live().filter(chat_id=chat_id).exists(),

@@ -30,7 +30,7 @@ def make_way() -> None:
 
 async def warm(chat_id: UUID) -> None:
     """Only where the endpoint keeps its cache, and while nobody writes there; whatever fails, nobody has waited."""
-    situation = await in_database(loading.load_situation, chat_id)
+    situation = await in_database(loading.load_situation, chat_id, to_send=True)
     model = situation.model
     if model is None or not model.endpoint.keeps_cache or not situation.site.warms_prompt:
         return

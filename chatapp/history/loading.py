@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from uuid import UUID
@@ -21,11 +22,16 @@ from compaction.transcript import Status, ToolCall, Transcript, Usage
 
 # What is being typed has no row yet.
 PENDING_ID = 0
+# Newest rows that are read first where older ones can't be in the request; each time more where these don't fill it.
+NEWEST_ROWS, TIMES_MORE = 256, 4
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A chat as the planner sees it: transcript, limits, and the model that would be asked next (None: no model)."""
+    """A chat as the planner sees it: transcript, limits, and the model that would be asked next (None: no model).
+
+    `unread_count`: older live messages that the transcript goes without, as no request can hold them.
+    """
 
     chat: Chat
     transcript: Transcript
@@ -34,6 +40,7 @@ class Situation:
     site: SiteSettings
     segments: tuple[Segment, ...]
     memory: Memory
+    unread_count: int = 0
 
     @property
     def is_compacting(self) -> bool:
@@ -128,10 +135,14 @@ def measure_new_chat(system_prompt: str, limits: Limits, *, pending_text: str = 
     return measure(empty, limits, pending_text=pending_text)
 
 
-def load_situation(chat_id: UUID, *, before_reply: int | None = None, model: LanguageModel | None = None) -> Situation:
+def load_situation(
+    chat_id: UUID, *, before_reply: int | None = None, model: LanguageModel | None = None, to_send: bool = False
+) -> Situation:
     """The chat as it is now; with `before_reply` (a message id) only what lies before that placeholder.
 
-    `model`: as the chat would be with that one instead of its own. Raises Chat.DoesNotExist.
+    `model`: as the chat would be with that one instead of its own. `to_send`: for the next request and its size alone,
+    which under the policy "window" is all the same without the messages that it leaves out (rule J4). Raises
+    Chat.DoesNotExist.
     """
     chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
     site = SiteSettings.get_solo()
@@ -139,15 +150,45 @@ def load_situation(chat_id: UUID, *, before_reply: int | None = None, model: Lan
     rows = chat.messages.on_path().after_boundary(chat.compacted_through)
     if before_reply is not None:
         rows = rows.filter(position__lt=Message.objects.values_list("position").get(pk=before_reply)[0])
+    limits = limits_of(model, site, chat)
+    is_bounded = to_send and chat.policy == Chat.Policy.WINDOW and limits.window > 0
+    transcript = _newest(chat, model, rows, limits) if is_bounded else _transcript(chat, model, rows)
+    first = transcript.messages[0].position if transcript.messages else 0
     return Situation(
         chat=chat,
-        transcript=_transcript(chat, model, rows),
-        limits=limits_of(model, site, chat),
+        transcript=transcript,
+        limits=limits,
         model=model,
         site=site,
         segments=segments_of(compaction_in_force(chat)) if chat.is_compacted else (),
         memory=Memory(**chat.compaction_memory),
+        unread_count=first - transcript.archived_count if is_bounded and transcript.messages else 0,
     )
+
+
+def _newest(chat: Chat, model: LanguageModel | None, rows: MessageQuerySet, limits: Limits) -> Transcript:
+    """The newest whole turns, one at least more than the window holds, or all: what is sent of them is the same.
+
+    Turns leave a request oldest first; so once one of these has to, everything before them has had to.
+    """
+    number = NEWEST_ROWS
+    while True:
+        newest = list(rows.reverse()[:number])[::-1]
+        is_all = len(newest) < number
+        starts = (index for index, row in enumerate(newest) if row.role == Message.Role.USER)
+        read = _transcript(chat, model, newest if is_all else newest[next(starts, len(newest)) :])
+        if is_all or windowed(read, limits).dropped:
+            return read
+        number *= TIMES_MORE
+
+
+def unread_ids(situation: Situation) -> tuple[int, ...]:
+    """Of the older live messages that its transcript goes without: their ids alone are read."""
+    if not situation.unread_count:
+        return ()
+    live = situation.chat.messages.on_path().after_boundary(situation.chat.compacted_through)
+    older = live.filter(position__lt=situation.transcript.messages[0].position)
+    return tuple(older.values_list("pk", flat=True))
 
 
 def archived_messages(chat: Chat, *, since: int, through: int) -> tuple[PureMessage, ...]:
@@ -161,8 +202,8 @@ def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, p
 
     Without such a usage all live messages are estimated, once a revision.
     """
-    if chat.policy == Chat.Policy.WINDOW:  # bounded by the window itself, so never long
-        return load_situation(chat.pk).meter(pending_text=pending_text)
+    if chat.policy == Chat.Policy.WINDOW:
+        return load_situation(chat.pk, model=model, to_send=True).meter(pending_text=pending_text)
     no_system_role = bool(model and model.no_system_role)
     limits = limits_of(model, site, chat)
     live = chat.messages.on_path().after_boundary(chat.compacted_through)
@@ -196,7 +237,7 @@ def _measure_whole(
     return measure(_transcript(chat, model, rows), limits, no_system_role=no_system_role)
 
 
-def _transcript(chat: Chat, model: LanguageModel | None, rows: MessageQuerySet) -> Transcript:
+def _transcript(chat: Chat, model: LanguageModel | None, rows: Iterable[Message]) -> Transcript:
     boundary = chat.compacted_through
     force = compaction_in_force(chat) if boundary else None
     model_name = model.name if model else ""

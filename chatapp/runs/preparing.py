@@ -37,11 +37,11 @@ def _read_prepared(live: LiveRun) -> Prepared | None:
     """In one hop to a worker thread: counting a long chat takes time, and the loop writes other replies."""
     if Compaction.objects.live().filter(chat_id=live.chat_id).exists():
         return None
-    situation = loading.load_situation(live.chat_id, before_reply=live.reply_id)
+    situation = loading.load_situation(live.chat_id, before_reply=live.reply_id, to_send=True)
     if live.continued:
         partial = loading.pure_message(live.continued, situation.chat.compacted_through)
         situation = replace(situation, transcript=with_partial(situation.transcript, partial))
-    return prepared_of(situation)
+    return prepared_of(situation, loading.unread_ids(situation))
 
 
 def prepared_of(situation: loading.Situation, left_out: tuple[int, ...] = ()) -> Prepared:
