@@ -52,8 +52,16 @@ window.foldline = window.foldline || {};
     if (late >= 0) setTimeout(setLate, MOMENT);
   }
 
+  // What is read and doesn't grow itself: it stays where it is.
+  function still() {
+    const top = foldline.scroll.scroller.getBoundingClientRect().top;
+    return [...document.querySelectorAll("#scroll .prose > :not(.math)")].find(
+      (place) => place.getBoundingClientRect().top >= top && !place.querySelector(".math"),
+    );
+  }
+
   function setLate() {
-    const back = foldline.scroll?.mark();
+    const back = foldline.scroll?.mark(still());
     setAll(document);
     back?.();
   }
@@ -69,7 +77,11 @@ window.foldline = window.foldline || {};
   async function load() {
     loading = true;
     try {
-      await Promise.all([element("link", { rel: "stylesheet", href: styles }), element("script", { src: library })]);
+      await Promise.all([
+        element("link", { rel: "stylesheet", href: styles }),
+        element("script", { src: library }),
+        document.fonts.load('1em "Foldline Math"').catch(() => {}),
+      ]);
     } catch {
       return; // the TeX can be read
     }

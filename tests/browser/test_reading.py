@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.acting import Script, Visit, button, ended, last, messages, prose, say, send
 from tests.browser.pictures import take_pictures
@@ -99,6 +99,31 @@ def test_a_formula_is_set_once_while_the_rest_is_written(alice: Visit, page: Pag
 
     expect(ended(page, count=2).locator("math")).to_have_count(2)
     assert page.evaluate("window.unset") == 0
+
+
+def test_formulas_that_come_above_the_reader_do_not_move_what_is_read(alice: Visit) -> None:
+    earlier = ["A formula?", "$$\\frac{\\frac{a}{b}}{\\frac{c}{d}}$$"] * 30
+    page = alice.open(alice.chat(*earlier, *(f"message {number}" for number in range(40))))
+    held: list[Route] = []
+    page.route("**/earlier/**", lambda route: held.append(route))  # noqa: PLW0108 (Playwright marks its handlers)
+    with page.expect_request("**/earlier/**"):
+        page.get_by_role("link", name="Earlier messages").scroll_into_view_if_needed()
+    page.wait_for_function(
+        """() => { const { scrollTop } = document.getElementById("scroll");
+            const rests = window.at === scrollTop; window.at = scrollTop; return rests; }"""
+    )
+    read = page.get_by_text("message 2", exact=True)
+    before = read.bounding_box()
+    assert libraries(page) == 0
+
+    held[0].continue_()
+    expect(page.locator("math").first).to_be_attached()
+    page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
+
+    after = read.bounding_box()
+    assert before
+    assert after
+    assert abs(after["y"] - before["y"]) < 2
 
 
 def test_copying_gives_the_tex(visit: Callable[..., Visit]) -> None:
