@@ -23,7 +23,7 @@ from chatapp.views.fields import LONGEST_TEXT, TypedText
 from compaction.limits import Limits
 
 PARAMETERS = ("temperature", "top_p", "max_tokens", "stop", "seed", "reasoning_effort")
-EFFORTS = {"none": "None, as the server says", "low": "Low", "medium": "Medium", "high": "High"}
+EFFORTS = {"none": "None (server’s own)", "low": "Low", "medium": "Medium", "high": "High"}
 POLICIES: dict[str, str] = {
     Chat.Policy.COMPACT: "Fold: earlier turns are summarised behind a divider",
     Chat.Policy.WINDOW: "Newest only: send the newest turns that fit, no summary",
