@@ -36,15 +36,14 @@
   const isShown = () => document.getElementById("palette-chats").dataset.for === box.value;
 
   document.body.addEventListener("htmx:afterSwap", ({ detail }) => {
-    if (detail.target.id === "palette-chats") detail.target.dataset.for = detail.requestConfig.parameters.q ?? detail.requestConfig.formData?.get("q");
-    if (detail.target.id === "found") document.dispatchEvent(new Event("foldline:changed"));
+    if (detail.target.id === "palette-chats") detail.target.dataset.for = detail.requestConfig.parameters.q;
   });
 
   palette.addEventListener("click", ({ target }) => target === palette && palette.close());
 
   // The words that led here are marked in the message.
   const words = (new URLSearchParams(location.search).get("find") || "").match(/[^\s"]+/g) || [];
-  const message = words.length && document.querySelector(location.hash.replace(/[^#\w-]/g, "") || "#live:not(*)");
+  const message = words.length && document.getElementById(location.hash.slice(1));
   if (message && CSS.highlights) {
     const wanted = new RegExp(words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|"), "giu");
     const texts = document.createTreeWalker(message, NodeFilter.SHOW_TEXT);

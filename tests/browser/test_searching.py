@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.acting import Visit, button
-from tests.browser.pictures import take_pictures
+from tests.browser.pictures import FOLDER, SIZES, take_pictures
 
 PEBBLES = ["Where are the pebbles?", "On the beach.", "And the shells?", "In the jar.", "Thanks.", "Gladly."]
 
@@ -37,6 +38,18 @@ def test_k1_hit_in_archived_text_opens_the_fold(alice: Visit) -> None:
     take_pictures(page, "search-opened")
 
 
+def test_field_on_a_phone(visit: Callable[..., Visit]) -> None:
+    phone = visit(viewport=SIZES["phone"])
+    phone.chat(*PEBBLES, folded_through=3)
+    page = phone.open("/")
+    page.get_by_role("link", name="Chats").click()
+    field(page).fill("pebbles or not")
+    expect(page.locator("#found")).to_contain_text("Nothing found")
+    field(page).fill("pebbles")
+    expect(page.locator("#found mark")).to_be_visible()
+    page.screenshot(path=FOLDER / "search-field-on-phone.png")
+
+
 def test_renamed_chat_is_found_by_its_new_title(alice: Visit) -> None:
     page = alice.open(alice.chat(*PEBBLES))
     page.get_by_label("More about this chat").click()
@@ -61,7 +74,7 @@ def test_hit_in_a_summary_opens_it(alice: Visit) -> None:
     expect(page.locator("#summary-text")).to_be_in_viewport()
 
 
-def test_search_works_without_javascript(alice: Visit, visit) -> None:
+def test_search_works_without_javascript(visit: Callable[..., Visit]) -> None:
     plain = visit(java_script_enabled=False)
     path = plain.chat(*PEBBLES, folded_through=3)
     page = plain.open("/")
