@@ -51,7 +51,6 @@
 
   document.addEventListener("foldline:changed", show);
   document.addEventListener("htmx:afterSwap", show);
-  document.addEventListener("htmx:afterSwap", show);
   setInterval(tell, 1000);
   setInterval(show, 60000);
   show();
