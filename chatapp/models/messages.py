@@ -100,6 +100,8 @@ class Message(models.Model):
         indexes = [
             models.Index(fields=["chat", "revision"], name="message_chat_revision"),
             models.Index(fields=["deleted_at"], condition=Q(deleted_at__isnull=False), name="message_deleted"),
+            # Every request asks for the archived ones that are pinned, in whatever number of archived ones.
+            models.Index(fields=["chat", "position"], condition=Q(pinned=True), name="message_pinned"),
         ]
 
     def __str__(self) -> str:

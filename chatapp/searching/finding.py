@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 
 from chatapp.models import Chat, Message
 from chatapp.models.chats import ChatQuerySet
-from chatapp.searching import sqlite
+from chatapp.searching import postgres, sqlite
 from chatapp.searching.marking import Marker
 from chatapp.searching.wording import Query, Term, read_query
 
@@ -148,8 +148,4 @@ def _holding(rows: Rows, column: str, literal: list[Term]) -> Rows:
 
 def text_search() -> ModuleType:
     """What the database in use can do."""
-    if connection.vendor == "postgresql":
-        from chatapp.searching import postgres  # noqa: PLC0415 (needs that database's driver)
-
-        return postgres
-    return sqlite
+    return postgres if connection.vendor == "postgresql" else sqlite
