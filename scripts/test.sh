@@ -5,14 +5,18 @@ cd "$(dirname "$0")/.."
 PATH="$PWD/.venv/bin:$PATH"
 status=0
 
-if [ "${BROWSER:-}" != skip ]; then
+if [ "${BROWSER:-}" = skip ]; then
+    echo "BROWSER=skip: THE BROWSER TESTS ARE LEFT OUT"
+    engine="engine and not browser"
+else
     CHROMIUM=$(scripts/browser.sh) || exit 1
     export CHROMIUM
+    engine="engine"
 fi
 
-# Two at once, one a core: the browser in front, everything else behind, on both databases. What is behind is shown when
-# it is done, last of all. The servers are thrown away with their database: nothing is to be dropped while a thread
-# still holds a connection.
+# Two at once, one a core: the browser in front, all other parts behind, on both databases. What is behind is shown when
+# it is done. The servers are thrown away with their database: nothing is to be dropped while a thread still holds a
+# connection.
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 (
@@ -20,19 +24,21 @@ trap 'rm -f "$log"' EXIT
     echo "== pages, posts and sockets on PostgreSQL and Valkey"
     python -m tests.with_servers pytest --quiet --reuse-db -m "not browser and not engine and not server" \
         tests/chatapp tests/accounts tests/admin || failed=1
-    echo "== everything but the browser, on SQLite and the in-memory layer"
-    pytest -m "not browser" "$@" || failed=1
+    echo "== all parts but browser and engine, on SQLite and the in-memory layer"
+    pytest -m "not browser and not engine" "$@" || failed=1
     exit $failed
 ) >"$log" 2>&1 &
 behind=$!
 
 scripts/lint.sh || status=1
-if [ "${BROWSER:-}" = skip ]; then
-    echo "BROWSER=skip: THE BROWSER TESTS ARE LEFT OUT"
-else
-    echo "== the whole product in a browser"
-    pytest -m browser "$@" || status=1
+if [ "${BROWSER:-}" != skip ]; then
+    echo "== the pages in a browser"
+    pytest -m "browser and not engine" "$@" || status=1
 fi
 wait "$behind" || status=1
 cat "$log"
+
+# Last and alone: the engine's threads wait for each other by spinning, and what runs beside them makes them wait long.
+echo "== with the real engine"
+pytest -m "$engine" "$@" || status=1
 exit $status
