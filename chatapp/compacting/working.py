@@ -24,6 +24,7 @@ from compaction.memory import after_failure, after_refusal, may_try
 log = logging.getLogger("foldline.compacting")
 
 SECONDS_BETWEEN_LOOKS = 1.0
+SECONDS_TO_END = 5.0
 
 _cancels: dict[int, asyncio.Event] = {}
 
@@ -91,6 +92,9 @@ async def compact(compaction_id: int, chat_id: UUID) -> bool:
     watch = asyncio.ensure_future(_watch(compaction_id, cancel))
     try:
         await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done() and watch.exception():
+            # Its row ended before the task did: it was applied this very moment, or it was taken over.
+            await asyncio.wait({work}, timeout=SECONDS_TO_END)
         if not work.done():
             ending = Ending(Compaction.Status.CANCELLED)
             return False

@@ -1,11 +1,15 @@
 """What is done so that nobody waits: the idle moment, the cached prompt, the warm one; and what is learned."""
 
 import asyncio
+import threading
+from typing import Any
 
 import pytest
 
+from chatapp.compacting import working
 from chatapp.database import in_database
 from chatapp.history import compactions, ledger, loading
+from chatapp.history.errors import Fenced
 from chatapp.models import Endpoint, LanguageModel, SiteSettings, UsageRecord
 from chatapp.runs import host
 from compaction.exact import exact_cap
@@ -328,6 +332,36 @@ async def test_i5_warming_is_in_the_ledger_under_its_own_kind_and_never_in_the_c
     assert record.prompt_tokens > 0
     assert (await in_database(loading.load_situation, chat.pk)).meter().used == compaction.tokens_after
     assert compaction.calls == 1
+
+
+async def test_i1_a_look_between_the_record_and_the_end_of_its_task_takes_nothing_back(
+    alice: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, fold, keep_alive = threading.Event(), working.fold, compactions.keep_alive
+
+    def look(compaction_id: int) -> bool:
+        try:
+            return keep_alive(compaction_id)
+        except Fenced:
+            looked.set()
+            raise
+
+    async def fold_slowly(*args: Any) -> Any:
+        outcome = await fold(*args)
+        assert await asyncio.to_thread(looked.wait, 10)
+        await asyncio.sleep(0.2)  # for whoever would take it for a cancellation
+        return outcome
+
+    monkeypatch.setattr(compactions, "keep_alive", look)
+    monkeypatch.setattr(working, "fold", fold_slowly)
+    alice.endpoint.always(summarising())
+    chat = await long_chat(alice)
+    await marked_as_caching()
+
+    assert (await press(alice, chat)).status == "applied"
+    await _background_done()
+
+    assert len(warmings(alice)) == 1
 
 
 async def test_i5_failing_ledger_fails_neither_the_compaction_nor_the_warming(
