@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.acting import Visit, button
 from tests.browser.pictures import FOLDER, SIZES, take_pictures
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
 
 PEBBLES = ["Where are the pebbles?", "On the beach.", "And the shells?", "In the jar.", "Thanks.", "Gladly."]
 
