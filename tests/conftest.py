@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from chatapp import engine as demo
 from tests.live import LiveServer
 
 ENGINE_CONTEXT = 2048
+
+# A shell ignores SIGINT in what it runs in the background, and a server that is started from there would, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples each time, so that a red run is red again; `pytest --hypothesis-profile=hunt` looks for new ones.
 hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)
