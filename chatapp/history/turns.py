@@ -11,12 +11,9 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
-from chatapp.history.boundary import move_boundary, record_for_path
-from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.paths import branch_at
-from chatapp.history.sizes import outdate_usage
 from chatapp.history.texts import first_words, storable
 from chatapp.models import Chat, Compaction, LanguageModel, Message, Run
 
@@ -77,23 +74,13 @@ def begin_turn(*, chat_id: UUID, text: str, idempotency_key: str, by: str) -> Tu
     Raises ChatBusy while a run is live; a message sent during a compaction waits behind it (rule I3).
     """
     chat = lock_chat(chat_id)
-    sent = idempotency_key and chat.messages.filter(idempotency_key=idempotency_key).first()
-    if sent:
+    if sent := already_sent(chat, idempotency_key):
         return Turn(chat, sent, None)
     refuse_while_writing(chat)
-    last = chat.messages.filter(active=True).order_by("-position").first()
-    revision = number_change(chat, touched=True)
-    message = Message.objects.create(
-        chat=chat,
-        parent=last,
-        position=last.position + 1 if last else 0,
-        role=Message.Role.USER,
-        content=storable(text),
-        idempotency_key=idempotency_key,
-        shown_revision=revision,
-        revision=revision,
-    )
-    return Turn(chat, message, _open_reply(chat, message, by=by))
+    last = chat.messages.on_path().last()
+    number_change(chat, touched=True)
+    message = store_said(chat, text, parent=last, idempotency_key=idempotency_key)
+    return Turn(chat, message, open_reply(chat, message, by=by))
 
 
 @transaction.atomic
@@ -118,95 +105,7 @@ def begin_again(*, chat_id: UUID, reply_id: int, by: str) -> Turn:
     if reply is None or reply.parent is None:
         raise NotPossible("not_a_reply")
     branch_at(chat, reply.position)
-    return Turn(chat, reply.parent, _open_reply(chat, reply.parent, by=by))
-
-
-@transaction.atomic
-def begin_answer(*, chat_id: UUID, message_id: int, by: str) -> Turn:
-    """The first reply to the user message that ends the path, as after a fork there.
-
-    Raises ChatBusy while a run is live, NotPossible for any other message.
-    """
-    chat = lock_chat(chat_id)
-    refuse_while_writing(chat)
-    message = editable(chat, message_id)
-    if chat.messages.filter(active=True, position__gt=message.position).exists():
-        raise NotPossible("no_such_message")
-    number_change(chat, touched=True)
-    return Turn(chat, message, _open_reply(chat, message, by=by))
-
-
-@transaction.atomic
-def begin_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: str, by: str) -> Turn:
-    """Another wording of a user message, with a reply and run of its own; the old turn is a version beside it.
-
-    An edit at or before the boundary makes a path without that summary (rule J1). The same key twice is one edit.
-
-    Raises ChatBusy while a run is live, NotPossible for what isn't a user message on the active path.
-    """
-    chat = lock_chat(chat_id)
-    sent = idempotency_key and chat.messages.filter(idempotency_key=idempotency_key).first()
-    if sent:
-        return Turn(chat, sent, None)
-    refuse_while_writing(chat)
-    former = editable(chat, message_id)
-    revision = branch_at(chat, former.position)
-    message = Message.objects.create(
-        chat=chat,
-        parent_id=former.parent_id,
-        position=former.position,
-        role=Message.Role.USER,
-        content=storable(text),
-        idempotency_key=idempotency_key,
-        shown_revision=revision,
-        revision=revision,
-    )
-    return Turn(chat, message, _open_reply(chat, message, by=by))
-
-
-@transaction.atomic
-def save_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: str) -> Message:
-    """Another wording of a user message under which the later turns stay; the former text is kept as a version
-    that ends there. The same text is no edit, the same key twice is one.
-
-    Raises ChatBusy while a run or a compaction is live, NotPossible for what isn't a user message on the active path.
-    """
-    chat = lock_chat(chat_id)
-    sent = idempotency_key and chat.messages.filter(idempotency_key=idempotency_key).first()
-    if sent:
-        return sent
-    refuse_while_busy(chat)
-    former = editable(chat, message_id)
-    if former.content == storable(text):
-        return former
-    revision = number_change(chat, touched=True)
-    Message.objects.filter(pk=former.pk).update(active=False, pinned=False)
-    message = Message.objects.create(
-        chat=chat,
-        parent_id=former.parent_id,
-        position=former.position,
-        role=Message.Role.USER,
-        content=storable(text),
-        pinned=former.pinned,
-        idempotency_key=idempotency_key,
-        shown_revision=former.shown_revision,
-        revision=revision,
-    )
-    former.children.update(parent=message)
-    move_boundary(former, message)
-    if chat.compacted_through_id == former.pk:
-        number_change(chat, **record_for_path(chat))
-    outdate_usage(chat, since=former.position, through=former.position, was_sent=former.pinned)
-    return message
-
-
-def editable(chat: Chat, message_id: int) -> Message:
-    """A user message on the active path. Raises NotPossible."""
-    shown = chat.messages.filter(active=True, role=Message.Role.USER, deleted_at=None)
-    message = shown.filter(pk=message_id).first()
-    if message is None:
-        raise NotPossible("no_such_message")
-    return message
+    return Turn(chat, reply.parent, open_reply(chat, reply.parent, by=by))
 
 
 @transaction.atomic
@@ -288,6 +187,26 @@ def _my_run(run_id: int, attempt: int) -> Run:
     return run
 
 
+def already_sent(chat: Chat, idempotency_key: str) -> Message | None:
+    """The message of an earlier command with the same key; a command without one was never carried out before."""
+    return chat.messages.filter(idempotency_key=idempotency_key).first() if idempotency_key else None
+
+
+def store_said(chat: Chat, text: str, *, parent: Message | None, idempotency_key: str, **kept: Any) -> Message:
+    """A user message behind `parent`, at the chat's revision; `kept`: what it keeps of the wording that it replaces."""
+    facts = {"shown_revision": chat.revision, **kept}
+    return Message.objects.create(
+        chat=chat,
+        parent=parent,
+        position=parent.position + 1 if parent else 0,
+        role=Message.Role.USER,
+        content=storable(text),
+        idempotency_key=idempotency_key,
+        revision=chat.revision,
+        **facts,
+    )
+
+
 def refuse_while_writing(chat: Chat) -> None:
     """Raises ChatBusy while a run is live."""
     if Run.objects.live().filter(chat=chat).exists():
@@ -304,7 +223,7 @@ def open_run(chat: Chat, reply: Message, *, by: str) -> Run:
     return Run.objects.create(chat=chat, reply=reply, owner=by, lease_until=timezone.now() + LEASE)
 
 
-def _open_reply(chat: Chat, message: Message, *, by: str) -> Run:
+def open_reply(chat: Chat, message: Message, *, by: str) -> Run:
     reply = Message.objects.create(
         chat=chat,
         parent=message,

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from chatapp import events
-from chatapp.history import forking, turns
+from chatapp.history import editing, forking
 from chatapp.history.errors import HistoryError
 from chatapp.models import Chat, Message
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
@@ -49,9 +49,9 @@ def _carry_out(how: str, chat: Chat, message_id: int, form: MessageForm) -> None
         "idempotency_key": form.cleaned_data["idempotency_key"],
     }
     if how == "save":
-        turns.save_edited(**wording)
+        editing.save_edited(**wording)
     else:
-        begin_run(turns.begin_edited(**wording, by=events.PROCESS))
+        begin_run(editing.begin_edited(**wording, by=events.PROCESS))
 
 
 def _refuse_edit(request: PersonRequest, code: str, chat: Chat, message_id: int, *, status: int) -> HttpResponse:
@@ -75,7 +75,7 @@ def answer(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpRespon
     """The first reply to a message that ends the chat without one."""
     chat = chat_or_404(request, chat_id)
     try:
-        turn = turns.begin_answer(chat_id=chat.pk, message_id=message_id, by=events.PROCESS)
+        turn = editing.begin_answer(chat_id=chat.pk, message_id=message_id, by=events.PROCESS)
     except HistoryError as refused:
         return answer_refusal(request, refused.code, chat=chat)
     begin_run(turn)

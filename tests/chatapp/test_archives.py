@@ -14,7 +14,7 @@ from chatapp import events
 from chatapp.archives import Unreadable, chat_json, chat_markdown, file_name, read_archive, stream_json
 from chatapp.database import in_database
 from chatapp.gates import limit_body
-from chatapp.history import compactions, deleting, turns
+from chatapp.history import compactions, deleting, editing, turns
 from chatapp.history.importing import import_chat
 from chatapp.models import Chat, Compaction, Message
 from chatapp.requesting import read_request
@@ -65,7 +65,7 @@ def chat(alice: User) -> Chat:
 def branch(chat: Chat, text: str) -> None:
     """Another wording of the last question, answered; the old one stays as it was."""
     asked = chat.messages.filter(active=True, role="user").order_by("-position")[0]
-    turn = turns.begin_edited(chat_id=chat.pk, message_id=asked.pk, text=text, idempotency_key="k", by=events.PROCESS)
+    turn = editing.begin_edited(chat_id=chat.pk, message_id=asked.pk, text=text, idempotency_key="k", by=events.PROCESS)
     assert turn.run is not None
     status = Message.Status.COMPLETE
     turns.finish_turn(run_id=turn.run.pk, attempt=1, status=status, content="Well.", reasoning="")

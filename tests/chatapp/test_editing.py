@@ -4,7 +4,7 @@ import pytest
 
 from chatapp import events
 from chatapp.database import in_database
-from chatapp.history import paths, turns
+from chatapp.history import editing, paths, turns
 from chatapp.history.boundary import compaction_in_force
 from chatapp.history.errors import ChatBusy, NotPossible
 from chatapp.models import Chat, Message
@@ -19,13 +19,13 @@ TALK = ("Hello", "Hi.", "More", "Here.", "And?", "That.")
 
 
 def edit(chat: Chat, position: int, text: str, key: str = "") -> turns.Turn:
-    return turns.begin_edited(
+    return editing.begin_edited(
         chat_id=chat.pk, message_id=at(chat, position).pk, text=text, idempotency_key=key, by=events.PROCESS
     )
 
 
 def save(chat: Chat, position: int, text: str, key: str = "") -> Message:
-    return turns.save_edited(chat_id=chat.pk, message_id=at(chat, position).pk, text=text, idempotency_key=key)
+    return editing.save_edited(chat_id=chat.pk, message_id=at(chat, position).pk, text=text, idempotency_key=key)
 
 
 def at(chat: Chat, position: int) -> Message:
@@ -88,12 +88,12 @@ class TestInTheDatabase:
         chat = make_chat(None, *TALK)
         message = at(chat, 2)
         facts = {"chat_id": chat.pk, "message_id": message.pk, "text": "Less", "idempotency_key": "k"}
-        first = turns.begin_edited(**facts, by=events.PROCESS)
+        first = editing.begin_edited(**facts, by=events.PROCESS)
 
-        again = turns.begin_edited(**facts, by=events.PROCESS)
+        again = editing.begin_edited(**facts, by=events.PROCESS)
 
         assert (again.message, again.run) == (first.message, None)
-        assert turns.save_edited(**facts) == first.message
+        assert editing.save_edited(**facts) == first.message
 
     def test_while_a_run_is_live_neither_is_done(self) -> None:
         chat = make_chat(None, "Hello", "Hi.")
@@ -115,9 +115,9 @@ class TestInTheDatabase:
             change(chat, 1, "Not my words")
         for message in (gone, at(other, 0)):
             with pytest.raises(NotPossible):
-                turns.save_edited(chat_id=chat.pk, message_id=message.pk, text="No", idempotency_key="")
+                editing.save_edited(chat_id=chat.pk, message_id=message.pk, text="No", idempotency_key="")
             with pytest.raises(NotPossible):
-                turns.begin_edited(
+                editing.begin_edited(
                     chat_id=chat.pk, message_id=message.pk, text="No", idempotency_key="", by=events.PROCESS
                 )
 
@@ -232,9 +232,9 @@ class TestInTheDatabase:
     def test_answer_is_for_the_message_that_ends_the_path_without_a_reply(self) -> None:
         chat = make_chat(None, "Hello", "Hi.", "More")
         with pytest.raises(NotPossible):
-            turns.begin_answer(chat_id=chat.pk, message_id=at(chat, 0).pk, by=events.PROCESS)
+            editing.begin_answer(chat_id=chat.pk, message_id=at(chat, 0).pk, by=events.PROCESS)
 
-        turn = turns.begin_answer(chat_id=chat.pk, message_id=at(chat, 2).pk, by=events.PROCESS)
+        turn = editing.begin_answer(chat_id=chat.pk, message_id=at(chat, 2).pk, by=events.PROCESS)
 
         assert turn.run is not None
         assert path_of(chat) == ["Hello", "Hi.", "More", ""]

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from chatapp import events
 from chatapp.admin.compactions import totals_of
 from chatapp.admin.figures import read_periods
-from chatapp.history import compactions, turns
+from chatapp.history import compactions, editing, turns
 from chatapp.history.errors import ChatBusy, NotPossible
 from chatapp.history.forking import fork
 from chatapp.models import Chat, Compaction, Message
@@ -139,7 +139,7 @@ def test_fork_keeps_every_column_of_a_message_but_its_references(chat: Chat) -> 
 
 
 def test_fork_holds_the_active_path_alone_and_leaves_the_original_as_it_was(chat: Chat) -> None:
-    turns.begin_edited(
+    editing.begin_edited(
         chat_id=chat.pk,
         message_id=chat.messages.get(position=6).pk,
         text="Then?",

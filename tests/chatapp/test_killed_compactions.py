@@ -12,7 +12,19 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from chatapp import events
-from chatapp.history import chats, compactions, continuing, deleting, forking, loading, paths, rebuilding, turns, wishes
+from chatapp.history import (
+    chats,
+    compactions,
+    continuing,
+    deleting,
+    editing,
+    forking,
+    loading,
+    paths,
+    rebuilding,
+    turns,
+    wishes,
+)
 from chatapp.llm import Completion
 from chatapp.models import Chat, Compaction, Message, Run
 from chatapp.runs import reaper
@@ -238,7 +250,7 @@ def delete_archived(chat: Chat) -> None:
 
 
 def edit(chat: Chat, _: Any) -> None:
-    turns.begin_edited(
+    editing.begin_edited(
         chat_id=chat.pk, message_id=message(chat, 0), text="Better", idempotency_key="", by=events.PROCESS
     )
 
@@ -267,13 +279,13 @@ COMMANDS: dict[str, tuple[Callable[[Chat], Any], Callable[[Chat, Any], Any]]] = 
     "edit": (fold_first, edit),
     "save edit": (
         fold_first,
-        lambda chat, _: turns.save_edited(
+        lambda chat, _: editing.save_edited(
             chat_id=chat.pk, message_id=message(chat, 2), text="Better", idempotency_key=""
         ),
     ),
     "answer": (
         lambda chat: chat.messages.filter(position__gt=4).delete(),
-        lambda chat, _: turns.begin_answer(chat_id=chat.pk, message_id=message(chat, 4), by=events.PROCESS),
+        lambda chat, _: editing.begin_answer(chat_id=chat.pk, message_id=message(chat, 4), by=events.PROCESS),
     ),
     "go on": (
         break_off,

@@ -32,6 +32,7 @@ from chatapp.history import (
     compactions,
     continuing,
     deleting,
+    editing,
     forking,
     loading,
     paths,
@@ -321,18 +322,18 @@ class History(RuleBasedStateMachine):
         former = self.pick(data, asked)
         wording = {"message_id": former.id, "text": self.text(5), "idempotency_key": ""}
         if answers:
-            turn = turns.begin_edited(chat_id=self.chat_id, **wording, by=events.PROCESS)
+            turn = editing.begin_edited(chat_id=self.chat_id, **wording, by=events.PROCESS)
             self.plain.cut_from(former.id)
             self.took(turn)
         else:
-            self.plain.replace(former, self.said(turns.save_edited(chat_id=self.chat_id, **wording)))
+            self.plain.replace(former, self.said(editing.save_edited(chat_id=self.chat_id, **wording)))
 
     @rule()
     @precondition(lambda self: self.run is None and self.plain.messages[-1].role == "user")
     def answer_at_last(self) -> None:
         last = self.plain.messages[-1]
         if not last.deletion:
-            self.took(turns.begin_answer(chat_id=self.chat_id, message_id=last.id, by=events.PROCESS))
+            self.took(editing.begin_answer(chat_id=self.chat_id, message_id=last.id, by=events.PROCESS))
 
     @rule(data=st.data())
     def fork(self, data: st.DataObject) -> None:
