@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -11,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django_htmx.middleware import HtmxDetails
 
 from chatapp import events, presenting
+from chatapp.history.errors import HistoryError
 from chatapp.models import Chat
 
 
@@ -37,6 +39,25 @@ def answer_changes(request: PersonRequest, chat_id: UUID, *, trigger: str = "") 
     if trigger:
         response["HX-Trigger"] = trigger
     return response
+
+
+def answer_command(
+    request: PersonRequest,
+    chat_id: UUID,
+    command: Callable[..., Any],
+    *,
+    then: Callable[[Any], object] | None = None,
+    **facts: Any,
+) -> HttpResponse:
+    """One of history's commands on a chat, with `facts`; `then` takes up what it began. A refusal is a sentence."""
+    chat = chat_or_404(request, chat_id)
+    try:
+        begun = command(chat_id=chat.pk, **facts)
+    except HistoryError as refused:
+        return answer_refusal(request, refused.code, chat=chat)
+    if then:
+        then(begun)
+    return answer_changes(request, chat.pk)
 
 
 def answer_refusal(

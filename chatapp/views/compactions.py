@@ -14,7 +14,7 @@ from chatapp import events, presenting, runs
 from chatapp.history import compactions, loading
 from chatapp.history.errors import HistoryError
 from chatapp.models import Compaction, SiteSettings
-from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
+from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
 
 
 class WishesForm(forms.Form):
@@ -59,12 +59,7 @@ def cancel(request: PersonRequest, chat_id: UUID, compaction_id: int) -> HttpRes
 @login_required
 @require_POST
 def undo(request: PersonRequest, chat_id: UUID, compaction_id: int) -> HttpResponse:
-    chat = chat_or_404(request, chat_id)
-    try:
-        compactions.undo_compaction(chat_id=chat.pk, compaction_id=compaction_id)
-    except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
-    return answer_changes(request, chat.pk)
+    return answer_command(request, chat_id, compactions.undo_compaction, compaction_id=compaction_id)
 
 
 @login_required

@@ -11,50 +11,43 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from chatapp import events, runs
 from chatapp.history import deleting, rebuilding
-from chatapp.history.errors import HistoryError, NotPossible
-from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
+from chatapp.history.errors import NotPossible
+from chatapp.views.answering import PersonRequest, answer_command, chat_or_404
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def delete(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     """Asked back by GET, in the sheet or on a page of its own; done by POST."""
-    chat = chat_or_404(request, chat_id)
-    if request.method == "GET":
-        try:
-            deletion = deleting.weigh_deletion(chat, message_id)
-        except NotPossible as gone:
-            raise Http404 from gone
-        template = "chat/_delete_message.html" if request.htmx else "chat/delete_message.html"
-        return render(request, template, {"chat": chat, "deletion": deletion})
-    try:
-        deleting.delete_message(
-            chat_id=chat.pk, message_id=message_id, with_following=request.POST.get("following") == "1"
+    if request.method == "POST":
+        following = request.POST.get("following") == "1"
+        return answer_command(
+            request, chat_id, deleting.delete_message, message_id=message_id, with_following=following
         )
-    except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
-    return answer_changes(request, chat.pk)
+    chat = chat_or_404(request, chat_id)
+    try:
+        deletion = deleting.weigh_deletion(chat, message_id)
+    except NotPossible as gone:
+        raise Http404 from gone
+    template = "chat/_delete_message.html" if request.htmx else "chat/delete_message.html"
+    return render(request, template, {"chat": chat, "deletion": deletion})
 
 
 @login_required
 @require_POST
 def restore(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
-    chat = chat_or_404(request, chat_id)
-    try:
-        deleting.restore_message(chat_id=chat.pk, message_id=message_id)
-    except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
-    return answer_changes(request, chat.pk)
+    return answer_command(request, chat_id, deleting.restore_message, message_id=message_id)
 
 
 @login_required
 @require_POST
 def rebuild(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     """The record without what was deleted; also the Retry of one that failed."""
-    chat = chat_or_404(request, chat_id)
-    try:
-        compaction = rebuilding.begin_rebuild(chat_id=chat.pk, by=events.PROCESS, user_id=request.user.pk)
-    except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
-    runs.start_compaction(compaction)
-    return answer_changes(request, chat.pk)
+    return answer_command(
+        request,
+        chat_id,
+        rebuilding.begin_rebuild,
+        then=runs.start_compaction,
+        by=events.PROCESS,
+        user_id=request.user.pk,
+    )

@@ -14,7 +14,7 @@ from chatapp.history import compactions, wishes
 from chatapp.history.errors import HistoryError
 from chatapp.history.texts import as_typed
 from chatapp.models import Chat, Compaction
-from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
+from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
 
 
 @login_required
@@ -41,23 +41,13 @@ def earlier_compactions(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def pin(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
-    chat = chat_or_404(request, chat_id)
-    try:
-        wishes.pin(chat_id=chat.pk, message_id=message_id, pinned=request.POST.get("pinned") == "1")
-    except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
-    return answer_changes(request, chat.pk)
+    return answer_command(request, chat_id, wishes.pin, message_id=message_id, pinned=request.POST.get("pinned") == "1")
 
 
 @login_required
 @require_POST
 def start_fresh(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
-    chat = chat_or_404(request, chat_id)
-    try:
-        wishes.start_fresh(chat_id=chat.pk, message_id=message_id, user_id=request.user.pk)
-    except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
-    return answer_changes(request, chat.pk)
+    return answer_command(request, chat_id, wishes.start_fresh, message_id=message_id, user_id=request.user.pk)
 
 
 @login_required
@@ -81,7 +71,7 @@ def edit_summary(request: PersonRequest, chat_id: UUID, compaction_id: int) -> H
     form = {"chat": chat, "compaction": compaction, "text": compaction.summary}
     if request.method == "GET":
         return render(request, "chat/edit_summary.html", form)
-    text = request.POST.get("text", "").replace("\r\n", "\n")
+    text = as_typed(request.POST.get("text", ""))
     try:
         compactions.edit_summary(chat_id=chat.pk, compaction_id=compaction_id, text=text)
     except HistoryError as refused:  # what was typed stays in the form

@@ -15,7 +15,7 @@ from chatapp import events, runs
 from chatapp.history import chats, continuing, loading, paths, queueing, turns
 from chatapp.history.errors import HistoryError
 from chatapp.models import Chat, LanguageModel, SiteSettings
-from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
+from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
 from chatapp.views.fields import LONGEST_TEXT, TypedText
 from chatapp.views.settings import refuse_start, settings_of_new_chat
 
@@ -111,26 +111,16 @@ def stop(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 @require_POST
 def write_again(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     """Regenerate and Retry: another reply beside the one that is there."""
-    chat = chat_or_404(request, chat_id)
-    try:
-        turn = turns.begin_again(chat_id=chat.pk, reply_id=message_id, by=events.PROCESS)
-    except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
-    begin_run(turn)
-    return answer_changes(request, chat.pk)
+    return answer_command(request, chat_id, turns.begin_again, then=begin_run, reply_id=message_id, by=events.PROCESS)
 
 
 @login_required
 @require_POST
 def go_on(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     """Continue: a reply that broke off is written on, in its place."""
-    chat = chat_or_404(request, chat_id)
-    try:
-        turn = continuing.begin_continuation(chat_id=chat.pk, reply_id=message_id, by=events.PROCESS)
-    except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
-    begin_run(turn)
-    return answer_changes(request, chat.pk)
+    return answer_command(
+        request, chat_id, continuing.begin_continuation, then=begin_run, reply_id=message_id, by=events.PROCESS
+    )
 
 
 @login_required

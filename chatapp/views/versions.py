@@ -14,7 +14,7 @@ from chatapp import events
 from chatapp.history import editing, forking
 from chatapp.history.errors import HistoryError
 from chatapp.models import Chat, Message
-from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
+from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
 from chatapp.views.turns import MessageForm, begin_run, fits_alone
 
 EDITED = '{"foldline:edited": {}}'
@@ -73,13 +73,9 @@ def _edit_form(request: PersonRequest, chat: Chat, message_id: int, *, status: i
 @require_POST
 def answer(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     """The first reply to a message that ends the chat without one."""
-    chat = chat_or_404(request, chat_id)
-    try:
-        turn = editing.begin_answer(chat_id=chat.pk, message_id=message_id, by=events.PROCESS)
-    except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
-    begin_run(turn)
-    return answer_changes(request, chat.pk)
+    return answer_command(
+        request, chat_id, editing.begin_answer, then=begin_run, message_id=message_id, by=events.PROCESS
+    )
 
 
 @login_required
