@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.browser.acting import box, button, ended, messages, prose
+from tests.browser.acting import box, button, messages, prose
 from tests.browser.pictures import take_pictures
 from tests.live import LiveServer
 from tests.people import PASSWORD
@@ -180,6 +180,7 @@ def move_the_threshold(page: Page) -> None:
     chat = page.url
     expect(meter).to_have_attribute("data-window", "2048")
     before = int(meter.get_attribute("data-trigger") or 0)
+    said = messages(page).count()
 
     page.get_by_role("link", name="Settings").click()
     page.get_by_label("Threshold", exact=False).first.fill("50")
@@ -188,4 +189,4 @@ def move_the_threshold(page: Page) -> None:
 
     expect(meter).to_have_attribute("data-trigger", "1024")
     assert before != 1024
-    ended(page, count=messages(page).count())
+    expect(messages(page)).to_have_count(said)
