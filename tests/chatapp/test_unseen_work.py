@@ -1,7 +1,6 @@
 """What is done so that nobody waits: the idle moment, the cached prompt, the warm one; and what is learned."""
 
 import asyncio
-import threading
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from chatapp.compacting import working
 from chatapp.database import in_database
 from chatapp.history import compactions, ledger, loading
-from chatapp.history.errors import Fenced
 from chatapp.models import Endpoint, LanguageModel, SiteSettings, UsageRecord
 from chatapp.runs import host
 from compaction.exact import exact_cap
@@ -337,22 +335,15 @@ async def test_i5_warming_is_in_the_ledger_under_its_own_kind_and_never_in_the_c
 async def test_i1_a_look_between_the_record_and_the_end_of_its_task_takes_nothing_back(
     alice: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked, fold, keep_alive = threading.Event(), working.fold, compactions.keep_alive
-
-    def look(compaction_id: int) -> bool:
-        try:
-            return keep_alive(compaction_id)
-        except Fenced:
-            looked.set()
-            raise
+    fold = working.fold
 
     async def fold_slowly(*args: Any) -> Any:
         outcome = await fold(*args)
-        assert await asyncio.to_thread(looked.wait, 10)
-        await asyncio.sleep(0.2)  # for whoever would take it for a cancellation
+        watch = next(task for task in asyncio.all_tasks() if "_watch" in repr(task))
+        await asyncio.wait({watch}, timeout=10)
+        assert watch.done()
         return outcome
 
-    monkeypatch.setattr(compactions, "keep_alive", look)
     monkeypatch.setattr(working, "fold", fold_slowly)
     alice.endpoint.always(summarising())
     chat = await long_chat(alice)
