@@ -8,7 +8,7 @@ from functools import lru_cache
 from uuid import UUID
 
 from chatapp.history.boundary import compaction_in_force, segments_of
-from chatapp.models import Chat, Endpoint, LanguageModel, Message, SiteSettings
+from chatapp.models import Chat, Compaction, Endpoint, LanguageModel, Message, SiteSettings
 from chatapp.models.messages import MessageQuerySet
 from compaction.budget import Limits, Meter, headroom_tokens, measure
 from compaction.continuation import continuing_tokens
@@ -152,7 +152,8 @@ def load_situation(
         rows = rows.filter(position__lt=Message.objects.values_list("position").get(pk=before_reply)[0])
     limits = limits_of(model, site, chat)
     is_bounded = to_send and chat.policy == Chat.Policy.WINDOW and limits.window > 0
-    transcript = _newest(chat, model, rows, limits) if is_bounded else _transcript(chat, model, rows)
+    force = _force_of(chat)
+    transcript = _newest(chat, force, model, rows, limits) if is_bounded else _transcript(chat, force, model, rows)
     first = transcript.messages[0].position if transcript.messages else 0
     return Situation(
         chat=chat,
@@ -160,13 +161,19 @@ def load_situation(
         limits=limits,
         model=model,
         site=site,
-        segments=segments_of(compaction_in_force(chat)) if chat.is_compacted else (),
+        segments=segments_of(force),
         memory=Memory(**chat.compaction_memory),
         unread_count=first - transcript.archived_count if is_bounded and transcript.messages else 0,
     )
 
 
-def _newest(chat: Chat, model: LanguageModel | None, rows: MessageQuerySet, limits: Limits) -> Transcript:
+def _force_of(chat: Chat) -> Compaction | None:
+    return compaction_in_force(chat) if chat.is_compacted else None
+
+
+def _newest(
+    chat: Chat, force: Compaction | None, model: LanguageModel | None, rows: MessageQuerySet, limits: Limits
+) -> Transcript:
     """The newest whole turns, one at least more than the window holds, or all: what is sent of them is the same.
 
     Turns leave a request oldest first; so once one of these has to, everything before them has had to.
@@ -176,7 +183,7 @@ def _newest(chat: Chat, model: LanguageModel | None, rows: MessageQuerySet, limi
         newest = list(rows.reverse()[:number])[::-1]
         is_all = len(newest) < number
         starts = (index for index, row in enumerate(newest) if row.role == Message.Role.USER)
-        read = _transcript(chat, model, newest if is_all else newest[next(starts, len(newest)) :])
+        read = _transcript(chat, force, model, newest if is_all else newest[next(starts, len(newest)) :])
         if is_all or windowed(read, limits).dropped:
             return read
         number *= TIMES_MORE
@@ -214,7 +221,7 @@ def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, p
         request_through_id=chat.compacted_through_id,
     ).last()
     if measured:
-        newer = _transcript(chat, model, live.filter(position__gte=measured.position))
+        newer = _transcript(chat, _force_of(chat), model, live.filter(position__gte=measured.position))
         meter = measure(newer, limits, pending_text=pending_text, no_system_role=no_system_role)
         if meter.measured:
             return meter
@@ -234,12 +241,14 @@ def _measure_whole(
     chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
     model = LanguageModel.objects.filter(pk=model_id).first() if model_id else None
     rows = chat.messages.on_path().after_boundary(chat.compacted_through)
-    return measure(_transcript(chat, model, rows), limits, no_system_role=no_system_role)
+    return measure(_transcript(chat, _force_of(chat), model, rows), limits, no_system_role=no_system_role)
 
 
-def _transcript(chat: Chat, model: LanguageModel | None, rows: Iterable[Message]) -> Transcript:
+def _transcript(
+    chat: Chat, force: Compaction | None, model: LanguageModel | None, rows: Iterable[Message]
+) -> Transcript:
+    """`force`: the compaction whose record stands for what is archived."""
     boundary = chat.compacted_through
-    force = compaction_in_force(chat) if boundary else None
     model_name = model.name if model else ""
     pinned = chat.messages.on_path().up_to_boundary(boundary).filter(pinned=True)
     return Transcript(
