@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from chatapp import connecting
+from chatapp import connecting, events
 from chatapp.database import in_database
 from chatapp.history import compactions, ledger, loading
 from chatapp.history.loading import Situation
 from chatapp.llm import Completion, Target, complete
 from chatapp.models import LanguageModel, UsageRecord
 from compaction.judging import Verdict, judge
+from compaction.planning import Plan
 from compaction.request import RequestMessage, as_payload
 from compaction.transcript import Usage
 
@@ -132,3 +133,18 @@ def judged(completion: Completion, *, budget: int, source: str) -> Verdict:
         budget=budget,
         source_text=source,
     )
+
+
+async def announce(compaction_id: int, situation: Situation, plan: Plan, *, model_name: str) -> None:
+    """What is about to be done, for the row and for every open page. Raises Fenced."""
+    meter = situation.meter()
+    await in_database(
+        compactions.note_plan,
+        compaction_id=compaction_id,
+        plan=plan,
+        model_name=model_name,
+        tokens_before=meter.used,
+        before_is_measured=meter.measured,
+        window_tokens=situation.limits.window,
+    )
+    await events.publish(situation.chat.pk, events.Changed())

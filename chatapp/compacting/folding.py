@@ -7,8 +7,7 @@ import logging
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from chatapp import events
-from chatapp.compacting.calling import Summariser, summariser_for
+from chatapp.compacting.calling import Summariser, announce, summariser_for
 from chatapp.compacting.rebuilding import rebuild
 from chatapp.compacting.recording import facts_of, make_record
 from chatapp.compacting.writing import Written, write_segment
@@ -101,17 +100,7 @@ async def _write(task: _Task, plan: Plan) -> tuple[Summariser, Written]:
 
 async def _write_by(writer: LanguageModel | None, task: _Task, plan: Plan) -> tuple[Summariser, Written]:
     summariser = await summariser_for(task.wishes.pk, task.before, model=writer)
-    meter = task.after.meter()
-    await in_database(
-        compactions.note_plan,
-        compaction_id=task.wishes.pk,
-        plan=plan,
-        model_name=summariser.model.name,
-        tokens_before=meter.used,
-        before_is_measured=meter.measured,
-        window_tokens=task.after.limits.window,
-    )
-    await events.publish(task.before.chat.pk, events.Changed())
+    await announce(task.wishes.pk, task.after, plan, model_name=summariser.model.name)
     written = await write_segment(
         summariser, task.before, plan, instructions=task.wishes.instructions, sound=task.sound
     )

@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from chatapp import events
-from chatapp.compacting.calling import Summariser, summariser_for
+from chatapp.compacting.calling import Summariser, announce, summariser_for
 from chatapp.compacting.recording import facts_of, values_under
 from chatapp.compacting.writing import write_from_transcript
 from chatapp.database import in_database
-from chatapp.history import compactions, loading, rebuilding
+from chatapp.history import loading, rebuilding
 from chatapp.history.loading import Situation
 from chatapp.models import Compaction
 from compaction import planning
@@ -40,17 +39,7 @@ async def rebuild(compaction_id: int, situation: Situation) -> Refusal | None:
     plan = planning.plan_anew(situation.transcript, situation.limits, archived, through)
     has_words = any(not message.is_empty for message in plan.archived)
     summariser = await summariser_for(compaction_id, situation) if has_words else None
-    meter = situation.meter()
-    await in_database(
-        compactions.note_plan,
-        compaction_id=compaction_id,
-        plan=plan,
-        model_name=summariser.model.name if summariser else "",
-        tokens_before=meter.used,
-        before_is_measured=meter.measured,
-        window_tokens=situation.limits.window,
-    )
-    await events.publish(situation.chat.pk, events.Changed())
+    await announce(compaction_id, situation, plan, model_name=summariser.model.name if summariser else "")
     draft = await _write(summariser, situation, covered, through)
     segments = tuple(draft.segments)
     size = planning.size_anew(plan, situation.transcript, joined(segments), situation.limits)
