@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from chatapp.models import Compaction, Message
+from chatapp.models.usage import percent
 
 PERIODS = ((7, "7 days"), (30, "30 days"), (0, "all"))
 APPLIED = Q(status=Compaction.Status.APPLIED)
@@ -56,16 +57,16 @@ class Figures:
 
     @property
     def turned_down_percent(self) -> int:
-        return _percent(self.turned_down, self.ended)
+        return percent(self.turned_down, self.ended)
 
     @property
     def continued_percent(self) -> int:
         """Share of the prompts of continuations that came from the endpoint's cache."""
-        return _percent(self.continued_cached, self.continued_prompt)
+        return percent(self.continued_cached, self.continued_prompt)
 
     @property
     def values_percent(self) -> int:
-        return _percent(self.values_held, self.values_found)
+        return percent(self.values_held, self.values_found)
 
     @property
     def spent(self) -> int:
@@ -155,7 +156,3 @@ def _figures(row: dict[str, Any]) -> Figures:
 
 def _added(one: Any, other: Any) -> Any:
     return other if one is None else one if other is None else one + other
-
-
-def _percent(part: int, whole: int) -> int:
-    return round(100 * part / whole) if whole else 0

@@ -13,6 +13,7 @@ from django.utils.timezone import localtime
 
 from chatapp.admin.desk import ReadOnly, count
 from chatapp.models import UsageRecord
+from chatapp.models.usage import percent
 
 
 class LedgerAdmin(ReadOnly):
@@ -73,7 +74,3 @@ def by_kind(records: Any) -> list[dict[str, Any]]:
     return [
         {**line, "label": labels[line["kind"]], "percent": percent(line["cached"], line["prompt"])} for line in lines
     ]
-
-
-def percent(part: int, whole: int) -> int:
-    return round(100 * part / whole) if whole else 0

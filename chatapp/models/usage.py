@@ -28,3 +28,8 @@ class UsageRecord(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.prompt_tokens} + {self.completion_tokens} tokens"
+
+
+def percent(part: float, whole: float) -> int:
+    """The share of `part` in `whole`, rounded; 0 of nothing."""
+    return round(100 * part / whole) if whole else 0

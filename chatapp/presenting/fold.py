@@ -7,6 +7,7 @@ from functools import lru_cache
 from chatapp.history import boundary, loading
 from chatapp.history.staleness import stale_segments
 from chatapp.models import Chat, Compaction, LanguageModel, Message
+from chatapp.models.usage import percent
 from chatapp.presenting.messages import render_kept
 from chatapp.presenting.values import DividerView, MeterView
 from compaction.budget import Meter
@@ -56,10 +57,6 @@ def view_divider(chat: Chat) -> DividerView | None:
         values=values_in(chat.summary),
         cost=force.cost,
     )
-
-
-def percent(part: float, whole: float) -> int:
-    return round(100 * part / whole) if whole else 0
 
 
 def _still_sent(chat: Chat) -> int:
