@@ -9,34 +9,33 @@ from bench.site import Site, talking_site
 from bench.table import Line, median
 from bench.talking import Call, Fold
 
-TURNS = 40
-# Window in tokens, the longest reply in tokens, and how many asides a message has: five compactions in so many turns.
-TALKS = ((2_048, 60, 0), (4_096, 80, 8))
+# Window in tokens, longest reply in tokens, asides of a message, turns: over ten compactions, then over five each.
+TALKS = ((2_048, 60, 0, 90), (4_096, 80, 12, 40), (8_192, 80, 34, 40))
 AFTER_FOLDS = (1, 3, 5, 10)
 
 
 def measure() -> Iterator[Line]:
-    for window, reply, asides in TALKS:
+    for window, reply, asides, turns in TALKS:
         with talking_site({"max_tokens": reply, "temperature": 0, "seed": 7}, window=window) as site:
-            talking.hold(site, TURNS, asides=asides)
+            talking.hold(site, turns, asides=asides)
             folds = talking.folds(site)
-            yield from _folds(site, folds, f"{window:,}")
+            yield from _folds(site, folds, f"{window:,}", turns)
             yield from _continuations(folds, f"{window:,}")
             yield from facts(site, folds, f"{window:,}")
 
 
-def _folds(site: Site, folds: Sequence[Fold], window: str) -> Iterator[Line]:
+def _folds(site: Site, folds: Sequence[Fold], window: str, turns: int) -> Iterator[Line]:
     ended = ", ".join(f"{count} {name}" for name, count in talking.outcomes(site).items())
-    yield Line(f"{window}: compactions in {TURNS} turns", ended, "as recorded")
+    yield Line(f"{window}: compactions in {turns} turns", ended, "as recorded")
     for number, fold in enumerate(folds, 1):
         yield _fold(fold, f"{window}, compaction {number}: {fold.row['trigger']}, {fold.row['mode']}")
     for after, which in enumerate(("first", "second", "third")):
-        turns = [fold.turns_after[after] for fold in folds if len(fold.turns_after) > after]
-        yield from _shares(turns, f"{window}: {which} turn after, cached share")
+        behind = [fold.turns_after[after] for fold in folds if len(fold.turns_after) > after]
+        yield from _shares(behind, f"{window}: {which} turn after, cached share")
     yield Line(
         f"{window}: waited for compaction",
         f"{sum(fold.waited for fold in folds):.1f} s",
-        f"in all turns, by one who reads and writes for {talking.READING_SECONDS:.0f} s",
+        f"in {turns} turns, by one who reads and writes for {talking.READING_SECONDS:.0f} s",
     )
 
 
