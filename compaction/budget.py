@@ -131,15 +131,15 @@ def _newest_usage(transcript: Transcript, window: int) -> tuple[int | None, str]
     """Index of the reply whose usage counts; none where the newest can't be true (rule A3), and why it can't."""
     for index in range(len(transcript.messages) - 1, -1, -1):
         message = transcript.messages[index]
-        if _is_usable(message, transcript.model):
+        if message.usage is not None and _is_usable(message, message.usage, transcript.model):
             distrusted = _distrust(message, window)
             return (None, distrusted) if distrusted else (index, "")
     return None, ""
 
 
-def _is_usable(message: Message, model: str) -> bool:
+def _is_usable(message: Message, usage: Usage, model: str) -> bool:
     is_ours = message.role == "assistant" and message.model == model and message.made_after_boundary
-    return is_ours and not message.is_waiting and message.usage is not None and message.usage.prompt > 0
+    return is_ours and not message.is_waiting and usage.prompt > 0
 
 
 def _distrust(reply: Message, window: int) -> str:

@@ -34,7 +34,10 @@ def choose_cut(messages: tuple[Message, ...], tails: tuple[int, ...], *, tail_to
     None where there is nothing before that turn, or no turn is complete.
     """
     latest = last_complete_turn(messages)
-    cuts = [cut for cut in safe_cuts(messages) if latest is not None and cut <= latest]
+    if latest is None:
+        return None
+    # All of them are safe: that turn lies before the first unanswered one.
+    cuts = [start for start in turn_starts(messages[: latest + 1]) if start > 0]
     if not cuts:
         return None
     return next((cut for cut in cuts if tails[cut] <= tail_tokens), cuts[-1])

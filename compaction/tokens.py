@@ -16,6 +16,9 @@ IMAGE_TOKENS = 1_000
 SAMPLED_FROM = 131_072
 SLICE, SLICES = 2_048, 48
 
+# Texts whose estimate is remembered; all of them are forgotten when they become more (some 15 MB).
+MOST_KNOWN = 131_072
+
 # What the common byte-pair vocabularies make one token of, nearly: up to seven letters of a word, three capitals,
 # three digits, two marks, a line break with its indent, a run of blanks.
 LATIN = re.compile(
@@ -50,6 +53,16 @@ class Countable(Protocol):
 
 
 def estimate_text(text: str) -> int:
+    """Remembered by the text's hash, which Python keys anew in every process: no text is counted at each look."""
+    key = hash(text)
+    if (known := _known.get(key)) is not None:
+        return known
+    if len(_known) >= MOST_KNOWN:
+        _known.clear()
+    return _known.setdefault(key, _estimate(text))
+
+
+def _estimate(text: str) -> int:
     if len(text) <= SAMPLED_FROM:
         return _count(text)
     step = (len(text) - SLICE) / (SLICES - 1)
@@ -104,3 +117,4 @@ class _Shapes(dict[bytes, int]):
 
 
 _shapes = _Shapes()
+_known: dict[int, int] = {}

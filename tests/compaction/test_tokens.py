@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compaction import tokens
 from compaction.request import RequestMessage
-from compaction.tokens import IMAGE_TOKENS, LATIN, MESSAGE_TOKENS, estimate_message, estimate_request, estimate_text
+from compaction.tokens import (
+    IMAGE_TOKENS,
+    LATIN,
+    MESSAGE_TOKENS,
+    MOST_KNOWN,
+    estimate_message,
+    estimate_request,
+    estimate_text,
+)
 from compaction.transcript import Message, ToolCall
 from tests.timing import processor_seconds
 
@@ -61,6 +70,18 @@ def test_a4_a_request_is_the_sum_of_its_messages() -> None:
 @pytest.mark.parametrize("text", ["word and word " * 75_000, "漢字" * 500_000, "aB3+" * 250_000, "\n" * 10**6])
 def test_a4_a_megabyte_is_estimated_in_well_under_100_ms(text: str) -> None:
     assert processor_seconds(lambda: estimate_text(text)) < 0.1
+
+
+def test_a4_a_text_is_counted_once() -> None:
+    text = "counted once " * 5_000
+    first = processor_seconds(lambda: estimate_text(text))
+    assert processor_seconds(lambda: estimate_text(text)) < first / 10
+
+
+def test_a4_what_is_remembered_of_texts_has_an_end() -> None:
+    for number in range(MOST_KNOWN + 1):
+        estimate_text(f"{number}")
+    assert len(tokens._known) <= MOST_KNOWN
 
 
 def test_a4_the_slices_of_a_long_text_come_near_the_whole() -> None:
