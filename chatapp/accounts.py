@@ -15,6 +15,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext_lazy as _
 
 from chatapp.models import SiteSettings
 
@@ -54,10 +55,10 @@ class NewAccountForm(UserCreationForm):
     class Meta:
         model = User
         fields = ["username", "email"]
-        labels = {"username": "User name", "email": "E-mail"}
+        labels = {"username": _("User name"), "email": _("E-mail")}
         help_texts = {
-            "username": "Letters, digits and @ . + - _",
-            "email": "May stay empty. It can be used to sign in; Foldline sends no mail.",
+            "username": _("Letters, digits and @ . + - _"),
+            "email": _("May stay empty. It can be used to sign in; Foldline sends no mail."),
         }
 
     def clean_email(self) -> str:
@@ -67,7 +68,7 @@ class NewAccountForm(UserCreationForm):
 def free_email(email: str, *, but: User) -> str:
     """The address, which signs in one account only; ValidationError where another one has it."""
     if email and User.objects.filter(email__iexact=email).exclude(pk=but.pk).exists():
-        raise ValidationError("Another account has this e-mail.")
+        raise ValidationError(_("Another account has this e-mail."))
     return email
 
 

@@ -16,6 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -23,7 +24,7 @@ from django.views.decorators.http import require_POST
 class FoldlineAdminSite(AdminSite):
     site_header = "Foldline"
     site_title = "Foldline"
-    index_title = "Settings"
+    index_title = _("Settings")
     enable_nav_sidebar = False  # a row of links does (templates/admin/base_site.html)
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
@@ -48,7 +49,7 @@ class FoldlineAdminSite(AdminSite):
         if self.has_permission(request):
             return redirect(index)
         if request.user.is_authenticated:
-            raise PermissionDenied("Only staff reaches the settings.")
+            raise PermissionDenied(_("Only staff reaches the settings."))
         return redirect_to_login(request.GET.get(REDIRECT_FIELD_NAME, index), reverse("account_login"))
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # type: ignore[override]

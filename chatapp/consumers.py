@@ -10,9 +10,11 @@ from urllib.parse import parse_qs
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.utils import translation
 
 from chatapp import events, presenting, runs
 from chatapp.database import in_database
+from chatapp.languages import language_of
 from chatapp.models import Chat
 
 # So many frames may be on their way unacknowledged (at ten a second and one acknowledgement a second); beyond it the
@@ -26,6 +28,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         self.chat_id: UUID = self.scope["url_route"]["kwargs"]["chat_id"]
         self.user = self.scope["user"]
+        self.language = language_of(self.scope)
         self.seen = presenting.revision_in(parse_qs(self.scope["query_string"].decode("latin-1")).get("seen", [""])[0])
         self.frames: list[events.Framed] = []
         self.sent = self.acknowledged = 0
@@ -96,12 +99,16 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if self.rewind_to is not None:
             self.seen, self.rewind_to = self.rewind_to, None
         try:
-            self.seen, html = await in_database(presenting.read_changes, self.user, self.chat_id, self.seen)
+            self.seen, html = await in_database(self.read_changes)
         except Chat.DoesNotExist:
             await self.close(code=4404)
             return
         if html:
             await self.send(html)
+
+    def read_changes(self) -> tuple[int, str]:
+        with translation.override(self.language):
+            return presenting.read_changes(self.user, self.chat_id, self.seen)
 
     async def push_frames(self) -> None:
         frames, self.frames = self.frames, []
@@ -113,7 +120,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.ask_for_whole_frame()
         for frame in frames:
             self.sent += 1
-            await self.send(frame.html)
+            with translation.override(self.language):
+                html = presenting.frame_in_words(frame)
+            await self.send(html)
 
     async def ask_for_whole_frame(self) -> None:
         run = await in_database(presenting.live_run_of, self.chat_id)

@@ -13,7 +13,7 @@ import secrets
 import socket
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 from uuid import UUID
 
@@ -32,11 +32,16 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Framed:
-    """A piece of a reply being written, as HTML. `whole` frames hold all of it so far and repair any gap."""
+    """A piece of a reply being written, as HTML. `whole` frames hold all of it so far and repair any gap.
+
+    `waiting`: why nothing comes yet, a code, and after how many seconds it is tried again.
+    """
 
     message_id: int
     html: str
     whole: bool = False
+    waiting: str = ""
+    waiting_seconds: int = 0
 
 
 Event = Changed | Framed
@@ -88,7 +93,7 @@ async def publish(chat_id: UUID, event: Event) -> None:
     if is_shared():
         body: dict[str, Any] = {"origin": PROCESS}
         if isinstance(event, Framed):
-            body |= {"message_id": event.message_id, "html": event.html, "whole": event.whole}
+            body |= asdict(event)
         await _send_to_group(group_of(chat_id), {"type": "remote.event", **body})
 
 
@@ -103,7 +108,7 @@ def read_remote(message: dict[str, Any]) -> Event | None:
     if message["origin"] == PROCESS:
         return None
     if "html" in message:
-        return Framed(message["message_id"], message["html"], message["whole"])
+        return Framed(**{field.name: message[field.name] for field in fields(Framed)})
     return Changed()
 
 

@@ -18,7 +18,7 @@ from chatapp.llm.options import make_body
 from chatapp.models import Chat, Compaction, Message, Run
 from chatapp.presenting import MeterView, view_meter
 from chatapp.presenting.fold import folds_next, values_in
-from chatapp.rendering import render
+from chatapp.presenting.messages import render_kept
 from compaction.budget import recorded_reply
 from compaction.exact import split_blocks
 from compaction.request import Piece, RequestMessage, as_payload, assemble
@@ -127,7 +127,7 @@ def read_compactions(chat: Chat) -> list[CompactionView]:
     return [
         CompactionView(
             row,
-            render(row.summary),
+            render_kept(row.summary),
             is_in_force=force is not None and row.pk == force.pk,
             is_stale=row.pk in stale,
         )

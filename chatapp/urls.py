@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.i18n import set_language
 
 from chatapp.views import (
     archives,
@@ -69,6 +70,7 @@ urlpatterns = [
     path("import/", archives.import_chats, name="import"),
     path("notice/", pages.dismiss_notice, name="dismiss_notice"),
     path("setup/<str:token>/", setup.set_up, name="setup"),
+    path("language/", set_language, name="set_language"),
     path("healthz/", health.healthz, name="healthz"),
     path("accounts/", include("chatapp.account_urls")),
     path("admin/", admin.site.urls),

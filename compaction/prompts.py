@@ -67,7 +67,11 @@ LEAST_ROOM = 24
 
 
 class BrokenTemplate(ValueError):
-    """A template with an unknown or broken variable; the text says which."""
+    """A template with an unknown variable, or with a brace that is left alone; the text says so."""
+
+    def __init__(self, sentence: str, *, variable: str = "") -> None:
+        super().__init__(sentence)
+        self.variable = variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def check_template(template: str) -> None:
     for _, name, form, conversion in fields:
         if name is not None and (name not in VARIABLES or form or conversion):
             known = ", ".join(f"{{{variable}}}" for variable in VARIABLES)
-            raise BrokenTemplate(f"{{{name}}} is not a variable here; use {known}.")
+            raise BrokenTemplate(f"{{{name}}} is not a variable here; use {known}.", variable=f"{{{name}}}")
 
 
 def render_template(template: str, *, language_hint: str = "", words: str = "", instructions: str = "") -> str:

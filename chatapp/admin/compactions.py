@@ -7,12 +7,15 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, F, Sum
 from django.http import HttpRequest, HttpResponse
+from django.template.defaultfilters import floatformat
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from chatapp.admin.desk import ReadOnly, count
+from chatapp.admin.desk import ReadOnly, count, in_percent
 from chatapp.admin.figures import APPLIED, SAVED, STANDS, read_periods
 from chatapp.models import Compaction
 
@@ -22,7 +25,7 @@ class ModelFilter(admin.AllValuesFieldListFilter):
 
     def choices(self, changelist: Any) -> Any:
         for choice in super().choices(changelist):
-            yield {**choice, "display": choice["display"] or "none was asked"}
+            yield {**choice, "display": choice["display"] or gettext("none was asked")}
 
 
 class CompactionAdmin(ReadOnly):
@@ -33,7 +36,7 @@ class CompactionAdmin(ReadOnly):
     list_filter = ["status", "trigger", "mode", "started_at", ("model_name", ModelFilter)]
     list_per_page = 50
     search_fields = ["chat__owner__username"]
-    search_help_text = "The name of the chat’s owner"
+    search_help_text = _("The name of the chat’s owner")
     ordering = ["-started_at", "-pk"]
     actions = None
     fields = [
@@ -64,28 +67,28 @@ class CompactionAdmin(ReadOnly):
             response.context_data["periods"] = read_periods()
         return response
 
-    @admin.display(description="when", ordering="started_at")
+    @admin.display(description=_("when"), ordering="started_at")
     def when(self, compaction: Compaction) -> str:
-        return date_format(localtime(compaction.started_at), "j M, H:i")
+        return date_format(localtime(compaction.started_at), "SHORT_DATETIME_FORMAT")
 
-    @admin.display(description="person", ordering="chat__owner__username")
+    @admin.display(description=_("person"), ordering="chat__owner__username")
     def person(self, compaction: Compaction) -> str:
         return compaction.chat.owner.get_username()
 
-    @admin.display(description="chat")
+    @admin.display(description=_("chat"))
     def chat_id(self, compaction: Compaction) -> str:
         return str(compaction.chat_id)
 
-    @admin.display(description="outcome", ordering="status")
+    @admin.display(description=_("outcome"), ordering="status")
     def outcome(self, compaction: Compaction) -> str:
         return render_to_string("admin/chatapp/compaction/outcome.html", {"compaction": compaction}).strip()
 
-    @admin.display(description="the endpoint’s words")
+    @admin.display(description=_("the endpoint’s words"))
     def endpoint_words(self, compaction: Compaction) -> str:
         """Only when a call failed: what a judge says about a summary may quote it."""
         return (compaction.status == Compaction.Status.FAILED and compaction.reason_detail) or "–"
 
-    @admin.display(description="before → after")
+    @admin.display(description=_("before → after"))
     def before_and_after(self, compaction: Compaction) -> str:
         if not compaction.tokens_before:
             return "–"
@@ -93,35 +96,41 @@ class CompactionAdmin(ReadOnly):
         after = count(compaction.tokens_after) if compaction.tokens_after else "–"
         return f"{mark}{count(compaction.tokens_before)} → {after}"
 
-    @admin.display(description="saved")
+    @admin.display(description=_("saved"))
     def saved(self, compaction: Compaction) -> str:
-        return f"{compaction.saved_percent} %" if compaction.status in SHORTENED else "–"
+        return in_percent(compaction.saved_percent) if compaction.status in SHORTENED else "–"
 
-    @admin.display(description="mode", ordering="mode")
+    @admin.display(description=_("mode"), ordering="mode")
     def how(self, compaction: Compaction) -> str:
         """In one word; the page of the row says it in full."""
-        return compaction.mode if compaction.status in SHORTENED else "–"
+        return str(WAYS[compaction.mode]) if compaction.status in SHORTENED else "–"
 
-    @admin.display(description="values kept")
+    @admin.display(description=_("values kept"))
     def values(self, compaction: Compaction) -> str:
         """Kept of found, those included that Foldline added (rule H3)."""
         if not compaction.values_found or compaction.status not in SHORTENED:
             return "–"
-        return f"{compaction.values_kept + compaction.values_added} of {compaction.values_found}"
+        held = {"part": count(compaction.values_kept + compaction.values_added), "all": count(compaction.values_found)}
+        return gettext("%(part)s of %(all)s") % held
 
-    @admin.display(description="added by Foldline")
+    @admin.display(description=_("added by Foldline"))
     def added(self, compaction: Compaction) -> str:
         return count(compaction.values_added)
 
-    @admin.display(description="cost", ordering="cost")
+    @admin.display(description=_("cost"), ordering="cost")
     def price(self, compaction: Compaction) -> str:
-        return "–" if compaction.cost is None else f"{compaction.cost:.4f}"
+        return "–" if compaction.cost is None else floatformat(compaction.cost, 4)
 
-    @admin.display(description="seconds")
+    @admin.display(description=_("seconds"))
     def took(self, compaction: Compaction) -> str:
-        return "–" if compaction.seconds is None else f"{max(0, compaction.seconds):.1f}"
+        return "–" if compaction.seconds is None else floatformat(max(0, compaction.seconds), 1)
 
 
+WAYS: dict[str, Any] = {
+    Compaction.Mode.TRANSCRIPT: _("transcript"),
+    Compaction.Mode.CONTINUATION: _("continuation"),
+    Compaction.Mode.FRESH: _("fresh"),
+}
 SHORTENED = (Compaction.Status.APPLIED, Compaction.Status.UNDONE)
 
 

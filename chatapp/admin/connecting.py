@@ -6,9 +6,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from asgiref.sync import async_to_sync
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from chatapp import engine, sealing
 from chatapp.llm import ModelInfo, Probe, Target
@@ -37,12 +39,18 @@ class Finding:
         return render_to_string("admin/chatapp/endpoint/outcome.txt", {"finding": self}).strip()
 
     @property
-    def without_window(self) -> list[str]:
-        return [model.name for model in self.offered if not model.window]
+    def without_window(self) -> str:
+        return _first([model.name for model in self.offered if not model.window], most=3)
 
     @property
-    def with_window(self) -> list[ModelInfo]:
-        return [model for model in self.offered if model.window]
+    def with_window(self) -> str:
+        known = [model for model in self.offered if model.window][:5]
+        words = gettext("%(name)s %(number)s tokens")
+        return ", ".join(words % {"name": model.name, "number": intcomma(model.window)} for model in known)
+
+    @property
+    def no_longer_offered(self) -> str:
+        return _first(list(self.vanished), most=5)
 
 
 def look_into(endpoint: Endpoint, *, ask: Ask, add_models: bool) -> Finding:
@@ -59,9 +67,9 @@ def look_into(endpoint: Endpoint, *, ask: Ask, add_models: bool) -> Finding:
 def answer_of(endpoint: Endpoint) -> str:
     """The last answer in words, from what is stored of it."""
     if not endpoint.checked_at:
-        return "not asked yet"
+        return gettext("not asked yet")
     if not endpoint.check_outcome:
-        return "connected"
+        return gettext("connected")
     code, _, detail = endpoint.check_outcome.partition(": ")
     return Finding(ok=False, code=code, detail=detail).sentence
 
@@ -101,6 +109,11 @@ def _learn(endpoint: Endpoint, offered: tuple[ModelInfo, ...], *, add_models: bo
     )
     vanished = sorted(known.keys() - {model.name for model in offered})
     return Finding(ok=True, offered=offered, added=tuple(new), switched_off=switched_off, vanished=tuple(vanished))
+
+
+def _first(names: list[str], *, most: int) -> str:
+    listed = ", ".join(names[:most])
+    return gettext("%(names)s and others") % {"names": listed} if len(names) > most else listed
 
 
 def _is_storable(model: ModelInfo) -> bool:

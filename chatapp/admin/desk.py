@@ -10,6 +10,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
+from django.utils.translation import gettext, ngettext
 
 
 class StaffOnly(ModelAdmin):
@@ -52,8 +53,16 @@ class ReadOnly(StaffOnly):
 
 
 def count(number: int) -> str:
-    """8192 as “8,192”."""
+    """8192 as “8,192”, or as the language in force writes it."""
     return intcomma(number)
+
+
+def tokens(number: int) -> str:
+    return ngettext("%(number)s token", "%(number)s tokens", number) % {"number": count(number)}
+
+
+def in_percent(number: int) -> str:
+    return gettext("%(percent)s %%") % {"percent": number}
 
 
 def without_shortcuts(field: Any) -> Any:

@@ -17,12 +17,14 @@ from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from chatapp import llm
 from chatapp.admin.connecting import Ask, answer_of, look_into
-from chatapp.admin.desk import StaffOnly, count
+from chatapp.admin.desk import StaffOnly, tokens
 from chatapp.llm.target import normal_base_url
 from chatapp.models import Endpoint
 
@@ -33,20 +35,22 @@ class EndpointForm(forms.ModelForm):
     """The key goes in and never comes out: the field is always empty."""
 
     key = forms.CharField(
-        label="API key",
+        label=_("API key"),
         required=False,
         max_length=2000,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "class": "vTextField"}),
     )
-    remove_key = forms.BooleanField(label="Remove the stored key", required=False)
+    remove_key = forms.BooleanField(label=_("Remove the stored key"), required=False)
 
     class Meta:
         model = Endpoint
         fields = ["name", "base_url", "is_local", "enabled"]
         help_texts = {
-            "base_url": "Where the API begins. Most end in /v1: http://localhost:11434/v1 for Ollama, "
-            "http://localhost:8080/v1 for llama.cpp, https://api.openai.com/v1 for OpenAI.",
-            "enabled": "Switched off, its models are offered to nobody; chats that used one keep their messages.",
+            "base_url": _(
+                "Where the API begins. Most end in /v1: http://localhost:11434/v1 for Ollama, "
+                "http://localhost:8080/v1 for llama.cpp, https://api.openai.com/v1 for OpenAI."
+            ),
+            "enabled": _("Switched off, its models are offered to nobody; chats that used one keep their messages."),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -56,9 +60,9 @@ class EndpointForm(forms.ModelForm):
             return
         self.fields["base_url"].required = True
         self.fields["key"].help_text = (
-            "A key is stored. It is never shown again; leave this empty to keep it."
+            _("A key is stored. It is never shown again; leave this empty to keep it.")
             if self.instance.has_key
-            else "Stored encrypted. Leave this empty where none is needed, as with Ollama and llama.cpp."
+            else _("Stored encrypted. Leave this empty where none is needed, as with Ollama and llama.cpp.")
         )
         if not self.instance.has_key:
             del self.fields["remove_key"]
@@ -67,15 +71,15 @@ class EndpointForm(forms.ModelForm):
         try:
             parts = urlsplit(self.cleaned_data["base_url"])
         except ValueError as wrong:
-            raise forms.ValidationError("That isn’t an address.") from wrong
+            raise forms.ValidationError(_("That isn’t an address.")) from wrong
         if parts.username or parts.password:
-            raise forms.ValidationError("Leave the name and password out of the address; a key has its own field.")
+            raise forms.ValidationError(_("Leave the name and password out of the address; a key has its own field."))
         return normal_base_url(self.cleaned_data["base_url"])
 
     def clean_key(self) -> str:
         key = self.cleaned_data["key"]
         if not (key.isascii() and key.isprintable()) or " " in key:
-            raise forms.ValidationError("A key has only plain letters, digits and signs. Was something else pasted?")
+            raise forms.ValidationError(_("A key has only plain letters, digits and signs. Was something else pasted?"))
         return key
 
     def clean(self) -> dict[str, Any]:
@@ -83,10 +87,10 @@ class EndpointForm(forms.ModelForm):
         key, remove = cleaned.get("key"), cleaned.get("remove_key")
         moved = cleaned.get("base_url") not in {None, self.instance.base_url}
         if key and remove:
-            self.add_error("remove_key", "Either enter a new key or remove the stored one.")
+            self.add_error("remove_key", _("Either enter a new key or remove the stored one."))
         # Otherwise anyone on the staff could read a key by pointing its endpoint at a server of their own.
         if moved and self.instance.has_key and not key and not remove:
-            self.add_error("key", "Enter the key again, or remove it: a stored key isn’t sent to another address.")
+            self.add_error("key", _("Enter the key again, or remove it: a stored key isn’t sent to another address."))
         return cleaned
 
     def save(self, commit: bool = True) -> Endpoint:  # noqa: FBT001, FBT002 (Django's signature)
@@ -127,7 +131,7 @@ class EndpointAdmin(StaffOnly):
     def get_fieldsets(self, request: HttpRequest, obj: Endpoint | None = None) -> Any:
         if obj is None:
             return [(None, {"fields": ["name", "base_url", "key", "is_local"]})]
-        found = ("Found there", {"fields": ["models_offered", "checked_at", "last_answer"]})
+        found = (_("Found there"), {"fields": ["models_offered", "checked_at", "last_answer"]})
         if obj.kind != Endpoint.Kind.ADMIN:
             cache = [] if obj.is_demo else ["is_local"]  # the demo engine keeps its cache anyway
             return [(None, {"fields": ["about", "name", "address", "key_state", *cache, "enabled"]}), found]
@@ -138,50 +142,52 @@ class EndpointAdmin(StaffOnly):
         computed = ["about", "address", "key_state", "models_offered", "checked_at", "last_answer"]
         return computed if obj is None or obj.kind == Endpoint.Kind.ADMIN else ["name", *computed]
 
-    @admin.display(description="What this is")
+    @admin.display(description=_("What this is"))
     def about(self, endpoint: Endpoint) -> str:
         if endpoint.is_demo:
-            return (
+            return gettext(
                 "The demo engine that comes with Foldline: a toy model, to try things out. It runs while "
                 "neither OPENAI_BASE_URL nor OPENAI_API_KEY is set; LOCAL_MODEL names another model file."
             )
-        return (
+        return gettext(
             "This endpoint comes from OPENAI_BASE_URL and OPENAI_API_KEY in the environment. "
             "Change it there and start Foldline again."
         )
 
-    @admin.display(description="address")
+    @admin.display(description=_("address"))
     def address(self, endpoint: Endpoint) -> str:
-        return "on this machine" if endpoint.is_demo else endpoint.base_url
+        return gettext("on this machine") if endpoint.is_demo else endpoint.base_url
 
-    @admin.display(description="from")
+    @admin.display(description=_("from"))
     def source(self, endpoint: Endpoint) -> str:
         return endpoint.get_kind_display()
 
-    @admin.display(description="key")
+    @admin.display(description=_("key"))
     def key_state(self, endpoint: Endpoint) -> str:
-        return "stored" if endpoint.has_key else "none"
+        return gettext("stored") if endpoint.has_key else gettext("none")
 
-    @admin.display(description="last answer")
+    @admin.display(description=_("last answer"))
     def last_answer(self, endpoint: Endpoint) -> str:
         return answer_of(endpoint)
 
-    @admin.display(description="models", ordering="model_count")
+    @admin.display(description=_("models"), ordering="model_count")
     def models_count(self, endpoint: Any) -> int:
         return endpoint.model_count
 
-    @admin.display(description="models")
+    @admin.display(description=_("models"))
     def models_offered(self, endpoint: Endpoint) -> SafeString | str:
         rows = [
             (
                 reverse("admin:chatapp_languagemodel_change", args=[model.pk]),
                 model.name,
-                f"{count(model.window_tokens)} tokens" if model.window_tokens else "window unknown",
-                "" if model.enabled else ", switched off",
+                tokens(model.window_tokens) if model.window_tokens else gettext("window unknown"),
+                "" if model.enabled else gettext(", switched off"),
             )
             for model in endpoint.models.order_by("name")
         ]
-        return format_html_join("", '<div><a href="{}">{}</a> · {}{}</div>', rows) or "none yet: press “Fetch models”"
+        return format_html_join("", '<div><a href="{}">{}</a> · {}{}</div>', rows) or gettext(
+            "none yet: press “Fetch models”"
+        )
 
     # Asking
 
@@ -230,7 +236,9 @@ class EndpointAdmin(StaffOnly):
     def add_ollama(self, request: HttpRequest) -> HttpResponse:
         base_url = self._unused_ollama()
         if not base_url:
-            messages.warning(request, "There is no Ollama at its usual port now, or it has been added already.")
+            messages.warning(
+                request, gettext("There is no Ollama at its usual port now, or it has been added already.")
+            )
             return redirect("admin:chatapp_endpoint_changelist")
         name = "Ollama" if not Endpoint.objects.filter(name="Ollama").exists() else f"Ollama ({base_url})"
         endpoint, _ = Endpoint.objects.get_or_create(base_url=base_url, defaults={"name": name})

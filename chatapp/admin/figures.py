@@ -10,11 +10,12 @@ from typing import Any
 from django.db.models import Count, DurationField, ExpressionWrapper, F, IntegerField, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from chatapp.models import Compaction, Message
 from chatapp.models.usage import percent
 
-PERIODS = ((7, "7 days"), (30, "30 days"), (0, "all"))
+PERIODS = ((7, _("7 days")), (30, _("30 days")), (0, _("all")))
 APPLIED = Q(status=Compaction.Status.APPLIED)
 TURNED_DOWN = Q(status__in=[Compaction.Status.REFUSED, Compaction.Status.FAILED])
 CONTINUED = Q(mode=Compaction.Mode.CONTINUATION)
@@ -86,7 +87,7 @@ class Period:
 
 def read_periods() -> list[Period]:
     """One query a period, however many rows there are."""
-    return [_period(label, timezone.now() - timedelta(days=days) if days else None) for days, label in PERIODS]
+    return [_period(str(label), timezone.now() - timedelta(days=days) if days else None) for days, label in PERIODS]
 
 
 def _period(label: str, since: datetime | None) -> Period:

@@ -7,11 +7,14 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, Q, Sum
 from django.http import HttpRequest, HttpResponse
+from django.template.defaultfilters import floatformat
 from django.template.response import TemplateResponse
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from chatapp.admin.desk import ReadOnly, count
+from chatapp.admin.desk import ReadOnly, count, in_percent
 from chatapp.models import UsageRecord
 from chatapp.models.usage import percent
 
@@ -30,29 +33,29 @@ class LedgerAdmin(ReadOnly):
             response.context_data["by_kind"] = by_kind(response.context_data["cl"].queryset)
         return response
 
-    @admin.display(description="when", ordering="created_at")
+    @admin.display(description=_("when"), ordering="created_at")
     def when(self, record: UsageRecord) -> str:
-        return date_format(localtime(record.created_at), "j M, H:i")
+        return date_format(localtime(record.created_at), "SHORT_DATETIME_FORMAT")
 
-    @admin.display(description="prompt tokens", ordering="prompt_tokens")
+    @admin.display(description=_("prompt tokens"), ordering="prompt_tokens")
     def prompt(self, record: UsageRecord) -> str:
         return count(record.prompt_tokens)
 
-    @admin.display(description="from a cache", ordering="cached_tokens")
+    @admin.display(description=_("from a cache"), ordering="cached_tokens")
     def cached(self, record: UsageRecord) -> str:
-        return f"{percent(record.cached_tokens, record.prompt_tokens)} %"
+        return in_percent(percent(record.cached_tokens, record.prompt_tokens))
 
-    @admin.display(description="completion tokens", ordering="completion_tokens")
+    @admin.display(description=_("completion tokens"), ordering="completion_tokens")
     def completion(self, record: UsageRecord) -> str:
         return count(record.completion_tokens)
 
-    @admin.display(description="counted by", ordering="measured")
+    @admin.display(description=_("counted by"), ordering="measured")
     def how(self, record: UsageRecord) -> str:
-        return "the endpoint" if record.measured else "estimate"
+        return gettext("the endpoint") if record.measured else gettext("estimate")
 
-    @admin.display(description="cost", ordering="cost")
+    @admin.display(description=_("cost"), ordering="cost")
     def price(self, record: UsageRecord) -> str:
-        return "–" if record.cost is None else f"{record.cost:.4f}"
+        return "–" if record.cost is None else floatformat(record.cost, 4)
 
 
 def by_kind(records: Any) -> list[dict[str, Any]]:

@@ -8,12 +8,19 @@ from django import forms
 from django.contrib import admin
 from django.db.models import DecimalField
 from django.http import HttpRequest
+from django.template.defaultfilters import floatformat
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from chatapp.admin.desk import StaffOnly, count, without_shortcuts
+from chatapp.admin.desk import StaffOnly, in_percent, tokens, without_shortcuts
 from chatapp.models import LanguageModel, SiteSettings
 from compaction.budget import trigger_tokens
 
-SOURCES = {"admin": "entered here", "endpoint": "told by the endpoint", "learned": "learned from a refused request"}
+SOURCES = {
+    "admin": _("entered here"),
+    "endpoint": _("told by the endpoint"),
+    "learned": _("learned from a refused request"),
+}
 
 
 def threshold_of(model: LanguageModel, settings: SiteSettings) -> int:
@@ -28,22 +35,22 @@ def folds_at(model: LanguageModel, settings: SiteSettings) -> int:
 
 # Why a model isn't asked for summaries as one more turn any more: the codes of compaction.setbacks.
 SUSPENDED = {
-    "refused_by_template": "its chat template refused one",
-    "tool_call": "it called a tool instead of writing one",
-    "empty": "it wrote nothing twice",
-    "only_reasoning": "it thought twice, but wrote nothing",
-    "apology": "it declined twice to write one",
-    "copy": "it copied the chat twice",
-    "error_text": "it wrote an error twice",
-    "too_short": "it wrote next to nothing twice",
+    "refused_by_template": _("from a transcript only: asked for as one more turn, its chat template refused one"),
+    "tool_call": _("from a transcript only: asked for as one more turn, it called a tool instead of writing one"),
+    "empty": _("from a transcript only: asked for as one more turn, it wrote nothing twice"),
+    "only_reasoning": _("from a transcript only: asked for as one more turn, it thought twice, but wrote nothing"),
+    "apology": _("from a transcript only: asked for as one more turn, it declined twice to write one"),
+    "copy": _("from a transcript only: asked for as one more turn, it copied the chat twice"),
+    "error_text": _("from a transcript only: asked for as one more turn, it wrote an error twice"),
+    "too_short": _("from a transcript only: asked for as one more turn, it wrote next to nothing twice"),
 }
 
 
 class LanguageModelForm(forms.ModelForm):
     resume_continuation = forms.BooleanField(
-        label="Ask as one more turn again",
+        label=_("Ask as one more turn again"),
         required=False,
-        help_text="Foldline then asks this model for its next summary as one more turn of the cached request.",
+        help_text=_("Foldline then asks this model for its next summary as one more turn of the cached request."),
     )
 
     def save(self, commit: bool = True) -> LanguageModel:  # noqa: FBT001, FBT002 (Django's signature)
@@ -67,20 +74,24 @@ class LanguageModelAdmin(StaffOnly):
     fieldsets = [
         (None, {"fields": ["endpoint", "name", "enabled"]}),
         (
-            "Context window",
+            _("Context window"),
             {
-                "description": "What you enter comes first, then what the endpoint tells, then what a refused request "
-                "taught. 0 is unknown: Foldline never guesses, so those chats aren’t folded by themselves; “Compact "
-                "now” works all the same. An Ollama endpoint tells no window: enter what it runs the model with (its "
-                "num_ctx). A change acts from the next message on.",
+                "description": _(
+                    "What you enter comes first, then what the endpoint tells, then what a refused request taught. 0 "
+                    "is unknown: Foldline never guesses, so those chats aren’t folded by themselves; “Compact now” "
+                    "works all the same. An Ollama endpoint tells no window: enter what it runs the model with (its "
+                    "num_ctx). A change acts from the next message on."
+                ),
                 "fields": ["window_set", "window_in_force", "window_from", "window_reported", "window_learned"],
             },
         ),
-        ("Folding", {"fields": ["threshold_percent", "trigger", "estimates", "summaries"]}),
+        (_("Folding"), {"fields": ["threshold_percent", "trigger", "estimates", "summaries"]}),
         (
-            "Peculiarities and prices",
+            _("Peculiarities and prices"),
             {
-                "description": "Prices only turn recorded tokens into money; leave them empty for a model of your own.",
+                "description": _(
+                    "Prices only turn recorded tokens into money; leave them empty for a model of your own."
+                ),
                 "fields": ["no_system_role", "prompt_price", "completion_price"],
             },
         ),
@@ -93,7 +104,10 @@ class LanguageModelAdmin(StaffOnly):
     def get_fieldsets(self, request: HttpRequest, obj: LanguageModel | None = None) -> Any:
         if obj and obj.continuation_suspended:
             folding = ["threshold_percent", "trigger", "estimates", "summaries", "resume_continuation"]
-            return [(name, {"fields": folding} if name == "Folding" else facts) for name, facts in self.fieldsets]
+            return [
+                (name, {"fields": folding} if "summaries" in facts["fields"] else facts)
+                for name, facts in self.fieldsets
+            ]
         if obj:
             return self.fieldsets
         return [(None, {"fields": ["endpoint", "name", "enabled", "window_set", "threshold_percent"]})]
@@ -102,32 +116,34 @@ class LanguageModelAdmin(StaffOnly):
         at_least = {"min_value": 0} if isinstance(db_field, DecimalField) else {}
         return without_shortcuts(super().formfield_for_dbfield(db_field, request, **kwargs, **at_least))
 
-    @admin.display(description="window in force")
+    @admin.display(description=_("window in force"))
     def window_in_force(self, model: LanguageModel) -> str:
-        return f"{count(model.window_tokens)} tokens" if model.window_tokens else "unknown"
+        return tokens(model.window_tokens) if model.window_tokens else gettext("unknown")
 
-    @admin.display(description="known from")
+    @admin.display(description=_("known from"))
     def window_from(self, model: LanguageModel) -> str:
-        return SOURCES.get(model.window_source, "nowhere yet: not folded by itself")
+        return str(SOURCES.get(model.window_source, _("nowhere yet: not folded by itself")))
 
-    @admin.display(description="estimates")
+    @admin.display(description=_("estimates"))
     def estimates(self, model: LanguageModel) -> str:
-        return f"{model.estimate_ratio:.2f} recorded tokens to one estimated"
+        ratio = floatformat(model.estimate_ratio, 2)
+        return gettext("%(ratio)s recorded tokens to one estimated") % {"ratio": ratio}
 
-    @admin.display(description="summaries")
+    @admin.display(description=_("summaries"))
     def summaries(self, model: LanguageModel) -> str:
         """How they are asked for (rules E1, E3)."""
         if not model.continuation_suspended:
-            return "as one more turn of the cached request where the endpoint caches, else from a transcript"
-        why = SUSPENDED.get(model.continuation_suspended, model.continuation_suspended)
-        return f"from a transcript only: asked for as one more turn, {why}"
+            return gettext("as one more turn of the cached request where the endpoint caches, else from a transcript")
+        return str(SUSPENDED.get(model.continuation_suspended, _("from a transcript only")))
 
-    @admin.display(description="threshold")
+    @admin.display(description=_("threshold"))
     def threshold(self, model: LanguageModel) -> str:
-        own = "" if model.threshold_percent is None else " (its own)"
-        return f"{threshold_of(model, SiteSettings.get_solo())} %{own}"
+        percent = threshold_of(model, SiteSettings.get_solo())
+        if model.threshold_percent is None:
+            return in_percent(percent)
+        return gettext("%(percent)s %% (its own)") % {"percent": percent}
 
-    @admin.display(description="folds at")
+    @admin.display(description=_("folds at"))
     def trigger(self, model: LanguageModel) -> str:
-        tokens = folds_at(model, SiteSettings.get_solo())
-        return f"{count(tokens)} tokens" if tokens else "never by itself"
+        line = folds_at(model, SiteSettings.get_solo())
+        return tokens(line) if line else gettext("never by itself")

@@ -9,6 +9,8 @@ from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from solo.admin import SingletonModelAdmin
 
 from chatapp.admin.desk import StaffOnly, without_shortcuts
@@ -18,14 +20,14 @@ from chatapp.models import LanguageModel, SiteSettings
 EXAMPLES = 5
 # When a setting acts, where what it is doesn't say so already (rule K5).
 ACTS = {
-    "threshold_percent": "It is looked at before every send and when a reply has ended.",
-    "tail_percent": "It acts when a chat is folded the next time.",
-    "summary_percent": "It acts when the next summary is written.",
-    "exact_percent": "It acts when the next summary is written.",
-    "summariser": "It acts when the next summary is written; which model answers in a chat is untouched.",
-    "summary_prompt": "It acts when the next summary is written.",
+    "threshold_percent": _("It is looked at before every send and when a reply has ended."),
+    "tail_percent": _("It acts when a chat is folded the next time."),
+    "summary_percent": _("It acts when the next summary is written."),
+    "exact_percent": _("It acts when the next summary is written."),
+    "summariser": _("It acts when the next summary is written; which model answers in a chat is untouched."),
+    "summary_prompt": _("It acts when the next summary is written."),
 }
-NOBODY_CHOSEN = {"summariser": "The chat’s own model", "default_model": "The first usable one"}
+NOBODY_CHOSEN = {"summariser": _("The chat’s own model"), "default_model": _("The first usable one")}
 
 
 class ModelChoice(forms.ModelChoiceField):
@@ -37,10 +39,12 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
     readonly_fields = ["effect"]
     fieldsets = [
         (
-            "Folding",
+            _("Folding"),
             {
-                "description": "When a chat nears the end of its model’s window, its earlier turns are summarised and "
-                "folded behind a divider. Nothing is deleted. Changes act from the next message on.",
+                "description": _(
+                    "When a chat nears the end of its model’s window, its earlier turns are summarised and "
+                    "folded behind a divider. Nothing is deleted. Changes act from the next message on."
+                ),
                 "fields": [
                     "threshold_percent",
                     "effect",
@@ -53,28 +57,29 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
             },
         ),
         (
-            "So that nobody waits",
+            _("So that nobody waits"),
             {
-                "description": "Folding takes a call to the model. Both of these move the wait to moments when nobody "
-                "writes.",
+                "description": _(
+                    "Folding takes a call to the model. Both of these move the wait to moments when nobody writes."
+                ),
                 "fields": ["compacts_when_idle", "warms_prompt"],
             },
         ),
         (
-            "New chats",
+            _("New chats"),
             {
-                "description": "What a new chat begins with. Chats that exist keep theirs.",
+                "description": _("What a new chat begins with. Chats that exist keep theirs."),
                 "fields": ["default_model", "system_prompt"],
             },
         ),
         (
-            "Accounts",
-            {"description": "Closed, you make the accounts yourself under Users.", "fields": ["sign_up_open"]},
+            _("Accounts"),
+            {"description": _("Closed, you make the accounts yourself under Users."), "fields": ["sign_up_open"]},
         ),
         (
-            "Waiting",
+            _("Waiting"),
             {
-                "description": "How long a reply may keep a person waiting before it counts as lost.",
+                "description": _("How long a reply may keep a person waiting before it counts as lost."),
                 "fields": ["first_token_seconds", "stall_seconds"],
             },
         ),
@@ -83,10 +88,10 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        heading = {"title": "Settings", "subtitle": None}
+        heading = {"title": gettext("Settings"), "subtitle": None}
         return super().change_view(request, object_id, form_url, {**heading, **(extra_context or {})})
 
-    @admin.display(description="What this means")
+    @admin.display(description=_("What this means"))
     def effect(self, _: SiteSettings) -> str:
         settings = SiteSettings.get_solo()  # what is stored; after a form error the row at hand holds what was typed
         models = list(LanguageModel.objects.usable())

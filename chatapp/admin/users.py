@@ -11,12 +11,14 @@ from django.contrib.auth.forms import AdminPasswordChangeForm, UserChangeForm
 from django.contrib.auth.models import User
 from django.db.models import Count
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from chatapp.accounts import NewAccountForm, free_email
 from chatapp.admin.desk import StaffOnly, count
 from chatapp.models import Chat
 
-ADMINISTRATOR = "Reaches these settings and sees the figures of all chats, but never what is written in them."
+ADMINISTRATOR = _("Reaches these settings and sees the figures of all chats, but never what is written in them.")
 
 
 def is_last_administrator(user: User) -> bool:
@@ -32,7 +34,7 @@ class PersonForm(UserChangeForm):
         cleaned = super().clean() or {}
         stored = User.objects.get(pk=self.instance.pk)
         if is_last_administrator(stored) and not (cleaned.get("is_staff") and cleaned.get("is_active")):
-            raise forms.ValidationError("This is the only administrator. Make another one first.")
+            raise forms.ValidationError(_("This is the only administrator. Make another one first."))
         return cleaned
 
 
@@ -56,7 +58,7 @@ class PersonAdmin(StaffOnly, UserAdmin):
     readonly_fields = ["last_login", "date_joined"]
     fieldsets = [
         (None, {"fields": ["username", "email", "password", "is_active", "is_staff"]}),
-        ("Dates", {"fields": ["last_login", "date_joined"]}),
+        (_("Dates"), {"fields": ["last_login", "date_joined"]}),
     ]
     add_fieldsets = [(None, {"fields": ["username", "email", "password1", "password2", "is_staff"]})]
 
@@ -66,10 +68,10 @@ class PersonAdmin(StaffOnly, UserAdmin):
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field and db_field.name == "is_staff":
-            field.label, field.help_text = "Administrator", ADMINISTRATOR
+            field.label, field.help_text = _("Administrator"), ADMINISTRATOR
         return field
 
-    @admin.display(description="chats", ordering="chat_count")
+    @admin.display(description=_("chats"), ordering="chat_count")
     def chat_count(self, user: Any) -> str:
         return count(user.chat_count)
 
@@ -88,6 +90,6 @@ class PersonAdmin(StaffOnly, UserAdmin):
         """How much goes with the account; never the chats' titles, which Django would list."""
         users = list(objs)
         chats = Chat.objects.filter(owner__in=users).count()
-        listed = [f"User: {user.get_username()}" for user in users]
-        counted = {"users": len(users), "chats, with all their messages": chats}
+        listed = [gettext("User: %(name)s") % {"name": user.get_username()} for user in users]
+        counted = {gettext("users"): len(users), gettext("chats, with all their messages"): chats}
         return listed, counted, set(), []

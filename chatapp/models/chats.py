@@ -10,6 +10,8 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -32,9 +34,9 @@ class Chat(models.Model):
     class Policy(models.TextChoices):
         """What happens as the window fills (rule J4); two mechanisms never act on one chat."""
 
-        COMPACT = "compact", "fold earlier turns"
-        WINDOW = "window", "send only the newest turns that fit"
-        EVERYTHING = "everything", "never by itself"
+        COMPACT = "compact", _("fold earlier turns")
+        WINDOW = "window", _("send only the newest turns that fit")
+        EVERYTHING = "everything", _("never by itself")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chats")
@@ -80,7 +82,7 @@ class Chat(models.Model):
                 name="chat_record_whole_or_empty",
                 condition=Q(summary="", compacted_through__isnull=True, compacted_at__isnull=True)
                 | Q(compacted_through__isnull=False, compacted_at__isnull=False),
-                violation_error_message="A summary needs its boundary, and a boundary its time.",
+                violation_error_message=_("A summary needs its boundary, and a boundary its time."),
             ),
             models.UniqueConstraint(
                 fields=["owner", "import_key"], condition=~Q(import_key=""), name="chat_imported_once"
@@ -88,7 +90,7 @@ class Chat(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title or "New chat"
+        return self.title or gettext("New chat")
 
     def get_absolute_url(self) -> str:
         return reverse("chat", args=[self.pk])

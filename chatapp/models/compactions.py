@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 
 class CompactionQuerySet(models.QuerySet["Compaction"]):
@@ -18,33 +19,33 @@ class CompactionQuerySet(models.QuerySet["Compaction"]):
 
 class Compaction(models.Model):
     class Trigger(models.TextChoices):
-        SEND = "send", "before a send"
-        OVERFLOW = "overflow", "the endpoint said too long"
-        BUTTON = "button", "Compact now"
-        IDLE = "idle", "after a reply"
-        FULL = "full", "the window was full while writing"
-        MODEL = "model", "before a change of model"
-        FRESH = "fresh", "Start fresh here"
-        REBUILD = "rebuild", "a folded message was deleted"
+        SEND = "send", _("before a send")
+        OVERFLOW = "overflow", _("the endpoint said too long")
+        BUTTON = "button", _("Compact now")
+        IDLE = "idle", _("after a reply")
+        FULL = "full", _("the window was full while writing")
+        MODEL = "model", _("before a change of model")
+        FRESH = "fresh", _("Start fresh here")
+        REBUILD = "rebuild", _("a folded message was deleted")
 
     class Mode(models.TextChoices):
-        TRANSCRIPT = "transcript", "from a quoted transcript"
-        CONTINUATION = "continuation", "as one more turn of the cached request"
-        FRESH = "fresh", "without a summary"
+        TRANSCRIPT = "transcript", _("from a quoted transcript")
+        CONTINUATION = "continuation", _("as one more turn of the cached request")
+        FRESH = "fresh", _("without a summary")
 
     class Status(models.TextChoices):
-        RUNNING = "running"
-        APPLIED = "applied"
-        REFUSED = "refused"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
-        UNDONE = "undone"
+        RUNNING = "running", _("Running")
+        APPLIED = "applied", _("Applied")
+        REFUSED = "refused", _("Refused")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
+        UNDONE = "undone", _("Undone")
 
     chat = models.ForeignKey("Chat", on_delete=models.CASCADE, related_name="compactions")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    trigger = models.CharField(max_length=12, choices=Trigger.choices)
-    mode = models.CharField(max_length=12, choices=Mode.choices, default=Mode.TRANSCRIPT)
-    status = models.CharField(max_length=12, choices=Status.choices, default=Status.RUNNING)
+    trigger = models.CharField(_("trigger"), max_length=12, choices=Trigger.choices)
+    mode = models.CharField(_("mode"), max_length=12, choices=Mode.choices, default=Mode.TRANSCRIPT)
+    status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.RUNNING)
     # A code that templates turn into a sentence (rules D, F), and the endpoint's or the judge's own words.
     reason = models.CharField(max_length=40, blank=True)
     reason_detail = models.CharField(max_length=500, blank=True)
@@ -52,7 +53,7 @@ class Compaction(models.Model):
     through = models.ForeignKey("Message", null=True, blank=True, on_delete=models.CASCADE, related_name="+")
     from_position = models.PositiveIntegerField(null=True, blank=True)
     through_position = models.PositiveIntegerField(null=True, blank=True)
-    message_count = models.PositiveIntegerField(default=0)
+    message_count = models.PositiveIntegerField(_("message count"), default=0)
     # What this compaction wrote, with the exact values put under it; `segments` is the whole record once it is applied:
     # earlier segments byte for byte, then its own (rule E6).
     summary = models.TextField(blank=True)
@@ -76,18 +77,18 @@ class Compaction(models.Model):
     # Measured less estimated size at the time, so that the meter falls at once and truly (rule K4).
     measured_offset = models.IntegerField(default=0)
     measured_model = models.CharField(max_length=200, blank=True)
-    model_name = models.CharField(max_length=200, blank=True)
+    model_name = models.CharField(_("model name"), max_length=200, blank=True)
     # That of the model at the time; 0 where it wasn't known.
     window_tokens = models.PositiveIntegerField(default=0)
-    calls = models.PositiveSmallIntegerField(default=0)
+    calls = models.PositiveSmallIntegerField(_("calls"), default=0)
     chunks_done = models.PositiveSmallIntegerField(default=0)
     chunks_total = models.PositiveSmallIntegerField(default=0)
     # The summary as far as it was written, and a hash of all that it was written from, for the next try (rule E9).
     unfinished_summary = models.TextField(blank=True)
     unfinished_key = models.CharField(max_length=64, blank=True)
-    prompt_tokens = models.PositiveIntegerField(default=0)
-    completion_tokens = models.PositiveIntegerField(default=0)
-    cached_tokens = models.PositiveIntegerField(default=0)
+    prompt_tokens = models.PositiveIntegerField(_("prompt tokens"), default=0)
+    completion_tokens = models.PositiveIntegerField(_("completion tokens"), default=0)
+    cached_tokens = models.PositiveIntegerField(_("cached tokens"), default=0)
     cost = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
 
     # It came with a copy of its chat: what it took and saved is the original's (rule J3).
@@ -99,12 +100,14 @@ class Compaction(models.Model):
     owner = models.CharField(max_length=64, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     cancel_requested = models.BooleanField(default=False)
-    started_at = models.DateTimeField(default=timezone.now, editable=False)
+    started_at = models.DateTimeField(_("started at"), default=timezone.now, editable=False)
     ended_at = models.DateTimeField(null=True, blank=True)
 
     objects = CompactionQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("compaction")
+        verbose_name_plural = _("compactions")
         ordering = ["-started_at"]
         constraints = [
             models.UniqueConstraint(fields=["chat"], condition=Q(status="running"), name="compaction_one_live_a_chat")
@@ -112,7 +115,7 @@ class Compaction(models.Model):
         indexes = [models.Index(fields=["chat", "status"], name="compaction_chat_status")]
 
     def __str__(self) -> str:
-        return f"{self.get_trigger_display()}, {self.status}"
+        return f"{self.get_trigger_display()}, {self.get_status_display().lower()}"
 
     @property
     def saved_percent(self) -> int:

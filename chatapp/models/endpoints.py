@@ -5,34 +5,39 @@ from __future__ import annotations
 from django.core.validators import MaxValueValidator, URLValidator
 from django.db import models
 from django.db.models import Q, TextChoices
+from django.utils.translation import gettext_lazy as _
 
 from chatapp import sealing
 
 
 class Endpoint(models.Model):
     class Kind(TextChoices):
-        ADMIN = "admin", "entered in the admin"
-        ENVIRONMENT = "environment", "from the environment"
-        DEMO = "demo", "the built-in demo engine"
+        ADMIN = "admin", _("entered in the admin")
+        ENVIRONMENT = "environment", _("from the environment")
+        DEMO = "demo", _("the built-in demo engine")
 
-    name = models.CharField(max_length=100, unique=True)
+    name = models.CharField(_("name"), max_length=100, unique=True)
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.ADMIN, editable=False)
     # Empty for the demo engine: each process asks its own supervisor for the address.
     base_url = models.CharField(
-        "base URL", max_length=500, blank=True, validators=[URLValidator(schemes=["http", "https"])]
+        _("base URL"), max_length=500, blank=True, validators=[URLValidator(schemes=["http", "https"])]
     )
     sealed_key = models.TextField(blank=True, editable=False)
-    enabled = models.BooleanField(default=True)
+    enabled = models.BooleanField(_("enabled"), default=True)
     is_local = models.BooleanField(
-        "keeps its prompt cache",
+        _("keeps its prompt cache"),
         default=False,
-        help_text="A server of your own that keeps the last prompts (llama.cpp, vLLM): summaries are asked for as one "
-        "more turn, and the prompt is warmed after a compaction.",
+        help_text=_(
+            "A server of your own that keeps the last prompts (llama.cpp, vLLM): summaries are asked for as one "
+            "more turn, and the prompt is warmed after a compaction."
+        ),
     )
-    checked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    checked_at = models.DateTimeField(_("checked at"), null=True, blank=True, editable=False)
     check_outcome = models.CharField(max_length=500, blank=True, editable=False)
 
     class Meta:
+        verbose_name = _("endpoint")
+        verbose_name_plural = _("endpoints")
         constraints = [
             models.UniqueConstraint(
                 fields=["kind"], condition=~Q(kind="admin"), name="endpoint_one_demo_one_environment"
@@ -68,22 +73,24 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
 
 
 class LanguageModel(models.Model):
-    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="models")
-    name = models.CharField(max_length=200, help_text="The model's id, as the endpoint calls it.")
-    enabled = models.BooleanField(default=True)
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="models", verbose_name=_("endpoint"))
+    name = models.CharField(_("name"), max_length=200, help_text=_("The model's id, as the endpoint calls it."))
+    enabled = models.BooleanField(_("enabled"), default=True)
     # Rule A1, in this order; 0 is unknown and never guessed.
     window_set = models.PositiveIntegerField(
-        "context window", default=0, help_text="In tokens. 0: as the endpoint says, or unknown."
+        _("context window"), default=0, help_text=_("In tokens. 0: as the endpoint says, or unknown.")
     )
-    window_reported = models.PositiveIntegerField(default=0, editable=False)
-    window_learned = models.PositiveIntegerField(default=0, editable=False)
+    window_reported = models.PositiveIntegerField(_("window reported"), default=0, editable=False)
+    window_learned = models.PositiveIntegerField(_("window learned"), default=0, editable=False)
     threshold_percent = models.PositiveSmallIntegerField(
-        "threshold",
+        _("threshold"),
         null=True,
         blank=True,
         validators=[MaxValueValidator(100)],
-        help_text="Percent of the window at which this model's chats are compacted. Empty: as in the settings. "
-        "0: never by themselves.",
+        help_text=_(
+            "Percent of the window at which this model's chats are compacted. Empty: as in the settings. "
+            "0: never by themselves."
+        ),
     )
     # Recorded tokens to one estimated, learned from usage (rule A4).
     estimate_ratio = models.FloatField(default=1.0, editable=False)
@@ -91,18 +98,22 @@ class LanguageModel(models.Model):
     continuation_suspended = models.CharField(max_length=40, blank=True, editable=False)
     continuation_empties = models.PositiveSmallIntegerField(default=0, editable=False)
     no_system_role = models.BooleanField(
-        "no system role", default=False, help_text="The model's template takes no system message (Gemma, for example)."
+        _("no system role"),
+        default=False,
+        help_text=_("The model's template takes no system message (Gemma, for example)."),
     )
     prompt_price = models.DecimalField(
-        "price per million prompt tokens", max_digits=10, decimal_places=4, null=True, blank=True
+        _("price per million prompt tokens"), max_digits=10, decimal_places=4, null=True, blank=True
     )
     completion_price = models.DecimalField(
-        "price per million completion tokens", max_digits=10, decimal_places=4, null=True, blank=True
+        _("price per million completion tokens"), max_digits=10, decimal_places=4, null=True, blank=True
     )
 
     objects = LanguageModelQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("language model")
+        verbose_name_plural = _("language models")
         constraints = [models.UniqueConstraint(fields=["endpoint", "name"], name="model_once_an_endpoint")]
 
     def __str__(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from solo.models import SingletonModel
 
 from compaction import prompts
@@ -15,96 +17,123 @@ def validate_summary_prompt(template: str) -> None:
     try:
         prompts.check_template(template)
     except prompts.BrokenTemplate as broken:
-        raise ValidationError(str(broken)) from broken
+        raise ValidationError(_sentence(broken)) from broken
+
+
+def _sentence(broken: prompts.BrokenTemplate) -> str:
+    if not broken.variable:
+        return gettext("A brace is left open or closed alone; write {{ or }} for a brace itself.")
+    known = ", ".join(f"{{{name}}}" for name in prompts.VARIABLES)
+    return gettext("%(name)s is not a variable here; use %(known)s.") % {"name": broken.variable, "known": known}
 
 
 class SiteSettings(SingletonModel):
     threshold_percent = models.PositiveSmallIntegerField(
-        "threshold",
+        _("threshold"),
         default=85,
         validators=[MaxValueValidator(100)],
-        help_text="Percent of the model's context window at which earlier turns are folded before the next message is "
-        "sent. 0 turns automatic compaction off; “Compact now” keeps working.",
+        help_text=_(
+            "Percent of the model's context window at which earlier turns are folded before the next message is "
+            "sent. 0 turns automatic compaction off; “Compact now” keeps working."
+        ),
     )
     tail_percent = models.PositiveSmallIntegerField(
-        "tail",
+        _("tail"),
         default=30,
         validators=[MaxValueValidator(60)],
-        help_text="Percent of the live tokens that stay word for word when earlier turns are folded, 0 to 60. "
-        "The last complete turn always stays.",
+        help_text=_(
+            "Percent of the live tokens that stay word for word when earlier turns are folded, 0 to 60. "
+            "The last complete turn always stays."
+        ),
     )
     summary_percent = models.PositiveSmallIntegerField(
-        "summary length",
+        _("summary length"),
         default=5,
         validators=[MinValueValidator(1), MaxValueValidator(20)],
-        help_text="Length of a summary in percent of the window; never under 300 or over 2,000 tokens, "
-        "nor more than a quarter of what it replaces.",
+        help_text=_(
+            "Length of a summary in percent of the window; never under 300 or over 2,000 tokens, "
+            "nor more than a quarter of what it replaces."
+        ),
     )
     exact_percent = models.PositiveSmallIntegerField(
-        "exact values",
+        _("exact values"),
         default=4,
         validators=[MaxValueValidator(20)],
-        help_text="Percent of the window that paths, numbers, dates and names may take which a summary lost "
-        "and Foldline puts under it. 0: none.",
+        help_text=_(
+            "Percent of the window that paths, numbers, dates and names may take which a summary lost "
+            "and Foldline puts under it. 0: none."
+        ),
     )
     compacts_when_idle = models.BooleanField(
-        "fold when idle",
+        _("fold when idle"),
         default=True,
-        help_text="When a reply has ended and the threshold is reached, earlier turns are folded then, "
-        "so that nobody waits.",
+        help_text=_(
+            "When a reply has ended and the threshold is reached, earlier turns are folded then, so that nobody waits."
+        ),
     )
     warms_prompt = models.BooleanField(
-        "warm the prompt",
+        _("warm the prompt"),
         default=True,
-        help_text="After folding, the new prompt is sent once to an endpoint that keeps its cache, "
-        "so that the next reply begins at once.",
+        help_text=_(
+            "After folding, the new prompt is sent once to an endpoint that keeps its cache, "
+            "so that the next reply begins at once."
+        ),
     )
     summariser = models.ForeignKey(
         "LanguageModel",
+        verbose_name=_("summariser"),
         null=True,
         blank=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="Who writes the summaries. Empty: the chat's own model.",
+        help_text=_("Who writes the summaries. Empty: the chat's own model."),
     )
     default_model = models.ForeignKey(
         "LanguageModel",
+        verbose_name=_("default model"),
         null=True,
         blank=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="What a new chat starts with. Empty: the first usable one.",
+        help_text=_("What a new chat starts with. Empty: the first usable one."),
     )
     system_prompt = models.TextField(
-        blank=True, help_text="What a new chat starts with as its system prompt. Chats that exist keep theirs."
+        _("system prompt"),
+        blank=True,
+        help_text=_("What a new chat starts with as its system prompt. Chats that exist keep theirs."),
     )
     summary_prompt = models.TextField(
+        _("summary prompt"),
         blank=True,
         validators=[validate_summary_prompt],
-        help_text="Instructions for the summariser. Empty: the built-in ones. Variables: {language_hint}, {words}, "
-        "{instructions}; a line whose variable is empty disappears.",
+        help_text=_(
+            "Instructions for the summariser. Empty: the built-in ones. Variables: {language_hint}, {words}, "
+            "{instructions}; a line whose variable is empty disappears."
+        ),
     )
     sign_up_open = models.BooleanField(
-        "sign-up", default=False, help_text="Whether strangers who reach this page may make an account themselves."
+        _("sign-up"),
+        default=False,
+        help_text=_("Whether strangers who reach this page may make an account themselves."),
     )
     stall_seconds = models.PositiveIntegerField(
-        "idle limit",
+        _("idle limit"),
         default=120,
         validators=[MinValueValidator(5), MaxValueValidator(3600)],
-        help_text="Seconds without a new token, once a reply has begun, after which it counts as interrupted.",
+        help_text=_("Seconds without a new token, once a reply has begun, after which it counts as interrupted."),
     )
     first_token_seconds = models.PositiveIntegerField(
-        "patience",
+        _("patience"),
         default=600,
         validators=[MinValueValidator(5), MaxValueValidator(7200)],
-        help_text="Seconds to wait for the first token: a cold local model may need minutes.",
+        help_text=_("Seconds to wait for the first token: a cold local model may need minutes."),
     )
 
     class Meta:
-        verbose_name = verbose_name_plural = "settings"
+        verbose_name = verbose_name_plural = _("settings")
 
     def __str__(self) -> str:
-        return "Settings"
+        return gettext("Settings")
 
     @classmethod
     def lock(cls) -> None:

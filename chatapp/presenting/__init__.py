@@ -16,11 +16,13 @@ from chatapp.presenting.pages import (
 )
 from chatapp.presenting.sidebar import read_sidebar
 from chatapp.presenting.values import MeterView
+from chatapp.presenting.words import frame_in_words
 
 __all__ = [
     "MeterView",
     "Place",
     "empty_page",
+    "frame_in_words",
     "live_run_of",
     "may_see",
     "read_archived",

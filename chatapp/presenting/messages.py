@@ -12,10 +12,21 @@ from chatapp.history import deleting, paths
 from chatapp.history.continuing import ENDED_EARLY, can_continue
 from chatapp.models import Chat, Message
 from chatapp.presenting.values import MessageView, Tombstone
-from chatapp.rendering import render, render_plain, split
+from chatapp.presenting.words import in_words
+from chatapp.rendering import Frame, render, render_plain, split
 
 # Markdown of a reply costs milliseconds and never changes; a page shows the same forty again and again.
-render_kept = lru_cache(maxsize=1024)(render)
+_render_once = lru_cache(maxsize=1024)(render)
+
+
+def render_kept(text: str) -> SafeString:
+    """Canonical HTML in the language of whoever reads it."""
+    return in_words(_render_once(text))
+
+
+def _split(text: str) -> Frame:
+    frame = split(text)
+    return Frame(frame.done_from, tuple(map(in_words, frame.blocks)), in_words(frame.tail))
 
 
 def view_messages(chat: Chat, rows: list[Message], *, last_id: int | None = None) -> list[MessageView]:
@@ -55,9 +66,9 @@ def _view_message(row: Message, versions: list[int], *, is_last: bool, tombstone
         role=row.role,
         status="deleted" if tombstone else row.status,
         html=SafeString("") if row.is_live else render_kept(content) if is_reply else render_plain(content),
-        frame=split(content) if row.is_live else None,
+        frame=_split(content) if row.is_live else None,
         reasoning_html=render_kept(reasoning) if reasoning and not row.is_live else SafeString(""),
-        reasoning_frame=split(reasoning) if reasoning and row.is_live else None,
+        reasoning_frame=_split(reasoning) if reasoning and row.is_live else None,
         failure=row.failure,
         failure_detail="" if tombstone else row.failure_detail,
         finish_reason=row.finish_reason,

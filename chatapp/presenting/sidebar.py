@@ -6,6 +6,9 @@ from datetime import date, timedelta
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 from chatapp.models import Chat
 from chatapp.presenting.values import SidebarGroup
@@ -22,9 +25,9 @@ def read_sidebar(user: AbstractBaseUser, *, most: int = 200) -> list[SidebarGrou
 
 def _day_label(day: date, today: date) -> str:
     if day >= today:
-        return "Today"
+        return gettext("Today")
     if day == today - timedelta(days=1):
-        return "Yesterday"
+        return gettext("Yesterday")
     if day > today - timedelta(days=7):
-        return "Last seven days"
-    return day.strftime("%B %Y") if day.year != today.year else day.strftime("%B")
+        return gettext("Last seven days")
+    return capfirst(date_format(day, "YEAR_MONTH_FORMAT" if day.year != today.year else "F"))

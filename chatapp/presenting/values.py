@@ -115,6 +115,11 @@ class MeterView:
     pending: int
     note: str
 
+    @property
+    def mark(self) -> str:
+        """What stands before a size that isn't all measured."""
+        return "≈ " if self.source == "estimated" or self.pending else ""
+
 
 @dataclass(frozen=True, slots=True)
 class SidebarGroup:

@@ -23,14 +23,30 @@ MAX_HIGHLIGHTED = 20_000
 FORMATTER = HtmlFormatter(nowrap=True)
 
 
+def code_tools(*, wrap: str, copy: str) -> str:
+    """The buttons of a box, with these labels."""
+    return (
+        f'<button type="button" class="quiet" data-wrap-code>{escape(wrap)}</button>'
+        f'<button type="button" class="quiet" data-copy-code>{escape(copy)}</button>'
+    )
+
+
+def unnamed_code(word: str) -> str:
+    """The bar's word where the writer told no language."""
+    return f'<div class="code-bar"><span>{escape(word)}</span>'
+
+
+# As rendered, once for all readers: presenting/words.py puts those of another language in their place.
+CODE_TOOLS = code_tools(wrap="Wrap", copy="Copy")
+UNNAMED_CODE = unnamed_code("code")
+
+
 def code_box(code: str, *, language: str = "", colours: bool = True) -> SafeString:
     """One element: the bar and the code. `colours=False` is for code that is still being written."""
     name = language.strip().lower()
     body = coloured(code, name) if colours else escape(code)
     return mark_safe(  # noqa: S308 (name and code are escaped)
-        f'<div class="code"><div class="code-bar"><span>{escape(name or "code")}</span>'
-        '<button type="button" class="quiet" data-wrap-code>Wrap</button>'
-        '<button type="button" class="quiet" data-copy-code>Copy</button></div>'
+        f'<div class="code"><div class="code-bar"><span>{escape(name or "code")}</span>{CODE_TOOLS}</div>'
         f'<pre tabindex="0" dir="ltr"><code>{body}</code></pre></div>'
     )
 

@@ -76,7 +76,10 @@ class LiveRun:
         self.changed.set()
 
     def next_frame(self) -> Framed:
-        """What is new since the last frame, as HTML; in a worker thread, since Markdown costs milliseconds."""
+        """What is new since the last frame, as HTML; in a worker thread, since Markdown costs milliseconds.
+
+        It is the same for all who listen, in whatever language (presenting/words.py).
+        """
         whole, self._wants_whole = self._wants_whole, False
         text, reasoning = self.text, self.reasoning
         reply, thoughts = self._reply.update(text), self._thoughts.update(reasoning)
@@ -87,7 +90,6 @@ class LiveRun:
             "frame": reply,
             "whole": whole,
             "reasoning": thoughts if reasoning or whole else None,
-            "waiting": self.waiting,
-            "waiting_seconds": round(self.waiting_seconds),
         }
-        return Framed(self.reply_id, render_to_string("chat/_frame.html", context), whole)
+        html = render_to_string("chat/_frame.html", context)
+        return Framed(self.reply_id, html, whole, self.waiting, round(self.waiting_seconds))

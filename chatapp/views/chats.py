@@ -9,6 +9,7 @@ from django import forms
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import reswap, retarget
 
@@ -20,7 +21,7 @@ from chatapp.views.answering import PersonRequest, answer_changes, answer_refusa
 
 
 class TitleForm(forms.Form):
-    title = forms.CharField(max_length=200, label="Title")
+    title = forms.CharField(max_length=200, label=_("Title"))
 
 
 @login_required

@@ -8,10 +8,14 @@ from uuid import UUID
 
 from django import forms
 from django.contrib.auth.decorators import login_required
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import retarget
 
@@ -23,11 +27,16 @@ from chatapp.views.fields import LONGEST_TEXT, TypedText
 from compaction.limits import Limits
 
 PARAMETERS = ("temperature", "top_p", "max_tokens", "stop", "seed", "reasoning_effort")
-EFFORTS = {"none": "None (server’s own)", "low": "Low", "medium": "Medium", "high": "High"}
-POLICIES: dict[str, str] = {
-    Chat.Policy.COMPACT: "Fold: earlier turns are summarised behind a divider",
-    Chat.Policy.WINDOW: "Newest only: send the newest turns that fit, no summary",
-    Chat.Policy.EVERYTHING: "Everything: never shorten by itself",
+EFFORTS: dict[str, Any] = {
+    "none": pgettext_lazy("reasoning effort", "None (server’s own)"),
+    "low": pgettext_lazy("reasoning effort", "Low"),
+    "medium": pgettext_lazy("reasoning effort", "Medium"),
+    "high": pgettext_lazy("reasoning effort", "High"),
+}
+POLICIES: dict[str, Any] = {
+    Chat.Policy.COMPACT: _("Fold: earlier turns are summarised behind a divider"),
+    Chat.Policy.WINDOW: _("Newest only: send the newest turns that fit, no summary"),
+    Chat.Policy.EVERYTHING: _("Everything: never shorten by itself"),
 }
 MOST_STOPS = 4  # as OpenAI takes
 LARGEST_SEED = 2**63 - 1  # what an endpoint keeps in 64 bits
@@ -37,10 +46,10 @@ LINE_BREAK = r"\n"
 
 def typed_number(kind: str) -> forms.TextInput:
     """Not of the type "number": a browser would throw away what isn't one, instead of letting us say so beside it."""
-    return forms.TextInput(attrs={"inputmode": kind, "autocomplete": "off", "placeholder": "as the server says"})
+    return forms.TextInput(attrs={"inputmode": kind, "autocomplete": "off", "placeholder": _("as the server says")})
 
 
-def choice_of(label: str, choices: Mapping[str, str]) -> forms.ChoiceField:
+def choice_of(label: Any, choices: Mapping[str, Any]) -> forms.ChoiceField:
     return forms.ChoiceField(required=False, label=label, choices=list(choices.items()))
 
 
@@ -51,41 +60,48 @@ class SettingsForm(forms.Form):
         required=False,
         strip=False,
         max_length=LONGEST_TEXT,
-        label="System prompt",
+        label=_("System prompt"),
         widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
     )
     temperature = forms.FloatField(
         required=False,
         min_value=0,
         max_value=2,
-        label="Temperature",
-        help_text="0 to 2",
+        label=_("Temperature"),
+        help_text=_("0 to 2"),
         widget=typed_number("decimal"),
     )
     top_p = forms.FloatField(
-        required=False, min_value=0, max_value=1, label="Top-p", help_text="0 to 1", widget=typed_number("decimal")
+        required=False,
+        min_value=0,
+        max_value=1,
+        label=_("Top-p"),
+        help_text=_("0 to 1"),
+        widget=typed_number("decimal"),
     )
     max_tokens = forms.IntegerField(
-        required=False, min_value=1, label="Longest reply", help_text="in tokens", widget=typed_number("numeric")
+        required=False, min_value=1, label=_("Longest reply"), help_text=_("in tokens"), widget=typed_number("numeric")
     )
     seed = forms.IntegerField(
         required=False,
         min_value=-LARGEST_SEED,
         max_value=LARGEST_SEED,
-        label="Seed",
-        help_text="a whole number",
+        label=_("Seed"),
+        help_text=_("a whole number"),
         widget=typed_number("numeric"),
     )
-    reasoning_effort = choice_of("Reasoning effort", EFFORTS)
+    reasoning_effort = choice_of(_("Reasoning effort"), EFFORTS)
     stop = TypedText(
         required=False,
         strip=False,
         max_length=LONGEST_TEXT,
-        label="Stop sequences",
-        help_text=f"one a line, up to {MOST_STOPS}; {LINE_BREAK} stands for a line break",
-        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto", "placeholder": "none, as the server says"}),
+        label=_("Stop sequences"),
+        help_text=format_lazy(
+            _("one a line, up to {number}; {sign} stands for a line break"), number=MOST_STOPS, sign=LINE_BREAK
+        ),
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto", "placeholder": _("none, as the server says")}),
     )
-    policy = choice_of("As the window fills", POLICIES)
+    policy = choice_of(_("As the window fills"), POLICIES)
 
     def __init__(self, data: Any = None, *, limits: Limits, default_prompt: str, chat: Chat | None = None) -> None:
         """Without a chat it is a part of the box for the first message, which starts one."""
@@ -95,22 +111,29 @@ class SettingsForm(forms.Form):
             for field in self.fields.values():
                 field.widget.attrs["form"] = "composer"
         if limits.window:
-            words = f"That is more than the window holds: {limits.window:,} tokens."
+            words = gettext("That is more than the window holds: %(number)s tokens.") % {
+                "number": intcomma(limits.window)
+            }
             self.fields["max_tokens"].validators.append(MaxValueValidator(limits.window, words))
         effort = self.initial.get("reasoning_effort")
         if isinstance(effort, str) and effort not in EFFORTS:  # from a file: kept until another is chosen
-            self.fields["reasoning_effort"] = choice_of("Reasoning effort", EFFORTS | {effort: effort})
+            self.fields["reasoning_effort"] = choice_of(_("Reasoning effort"), EFFORTS | {effort: effort})
 
     def clean_system_prompt(self) -> str:
         text: str = self.cleaned_data["system_prompt"]
         if not loading.measure_new_chat(text, self.limits).fits:
-            raise ValidationError("That alone is more than this model can hold. Shorten it.")
+            raise ValidationError(gettext("That alone is more than this model can hold. Shorten it."))
         return text
 
     def clean_stop(self) -> list[str] | None:
         stops = [line.replace(LINE_BREAK, "\n") for line in self.cleaned_data["stop"].split("\n") if line]
         if len(stops) > MOST_STOPS:
-            raise ValidationError(f"These are {len(stops)} sequences; {MOST_STOPS} are as many as can be sent.")
+            words = ngettext(
+                "This is %(number)s sequence; %(most)s are as many as can be sent.",
+                "These are %(number)s sequences; %(most)s are as many as can be sent.",
+                len(stops),
+            )
+            raise ValidationError(words % {"number": len(stops), "most": MOST_STOPS})
         return stops or None
 
     def clean_reasoning_effort(self) -> str | None:

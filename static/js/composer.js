@@ -4,9 +4,9 @@
   const form = document.getElementById("composer");
   const box = form.elements.text;
   const error = document.getElementById("composer-error");
+  const words = error.dataset;
   const place = `foldline:draft:${form.dataset.draft}`;
   const isTouch = matchMedia("(hover: none) and (pointer: coarse)");
-  const OFFLINE = "Foldline could not be reached, so nothing was sent. Your text is still here; try again.";
   const NONE = { text: null, key: "" };
   let attempt = NONE;
   let sending = false;
@@ -62,7 +62,7 @@
     const others = (box.value.match(/[^\0-\u024f]/g) || []).length;
     const typed = Math.ceil((box.value.length - others) / 4) + others;
     const used = Number(meter.dataset.used) - Number(meter.dataset.pending) + typed;
-    meter.querySelector("[data-meter-used]").textContent = `≈ ${used.toLocaleString("en")}`;
+    meter.querySelector("[data-meter-used]").textContent = `≈ ${used.toLocaleString(document.documentElement.lang)}`;
   }
 
   box.addEventListener("input", () => {
@@ -116,22 +116,18 @@
     if (event.detail.elt === form) setSending(false);
     const { xhr } = event.detail;
     if (!isMeter(event) && xhr.responseURL.includes("/accounts/login/")) {
-      error.textContent = "You are signed out, so nothing was done. Sign in again in another tab, then try once more; your text is still here.";
+      error.textContent = words.signedOut;
     }
   });
 
   document.body.addEventListener("htmx:sendError", (event) => {
-    if (!isMeter(event)) error.textContent = OFFLINE;
+    if (!isMeter(event)) error.textContent = words.offline;
   });
 
   document.body.addEventListener("htmx:responseError", (event) => {
     if (isMeter(event)) return;
     const code = event.detail.xhr.status;
-    error.textContent = {
-      403: "This page is too old to be trusted. Copy your text, reload, and send it again.",
-      413: "That is more text than can be sent at once. It is still in the box; send it in parts.",
-      404: "This chat or message is no longer there. Your text is still here.",
-    }[code] || `Foldline could not do that (error ${code}). Your text is still here; try again.`;
+    error.textContent = { 403: words.stale, 404: words.gone, 413: words.tooMuch }[code] || words.failed.replace("{code}", code);
   });
 
   // Send turns into Stop under the pointer: the second click of a double click must not stop the reply.

@@ -1,6 +1,9 @@
 // Copy: a message's own text or a block of code, on plain http too.
 "use strict";
 {
+  const status = document.getElementById("status");
+  const labels = new WeakMap();
+
   function copyByCommand(text, place) {
     const box = document.createElement("textarea");
     const focused = document.activeElement;
@@ -37,7 +40,7 @@
     const mark = document.createElement("span");
     mark.className = "mark";
     const done = await copy(link.href, document.body);
-    mark.textContent = document.getElementById("status").textContent = done ? "Link copied" : link.href;
+    mark.textContent = status.textContent = done ? status.dataset.linkCopied : link.href;
     link.closest(".actions").append(mark);
     setTimeout(() => mark.remove(), done ? 1600 : 15000);
   });
@@ -46,8 +49,8 @@
     const button = event.target.closest("[data-copy], [data-copy-code]");
     if (!button) return;
     const done = await copy(textFor(button), button.closest("dialog") || document.body);
-    const words = done ? "Copied" : "Can’t copy here: select the text and press Ctrl+C";
-    button.textContent = document.getElementById("status").textContent = words;
-    setTimeout(() => (button.textContent = "Copy"), done ? 1600 : 5000);
+    if (!labels.has(button)) labels.set(button, button.textContent);
+    button.textContent = status.textContent = done ? status.dataset.copied : status.dataset.cannotCopy;
+    setTimeout(() => (button.textContent = labels.get(button)), done ? 1600 : 5000);
   });
 }

@@ -7,7 +7,6 @@
   function label(button, isOpen) {
     button.setAttribute("aria-expanded", isOpen);
     if (!button.dataset.whenOpen) return;
-    button.dataset.whenClosed ||= button.textContent.replace("Hide", "Show");
     button.textContent = isOpen ? button.dataset.whenOpen : button.dataset.whenClosed;
   }
 

@@ -4,10 +4,6 @@
   const byId = (id) => document.getElementById(id);
   const [root, banner, status] = ["live", "banner", "status"].map(byId);
   const SECOND = 1000;
-  const BLOCKED =
-    "The live connection (WebSocket) can’t be opened; a proxy in between may block it. This page asks every two seconds instead, and sending works.";
-  const DELETED = "This chat is no longer there.";
-  const UNREACHABLE = "Foldline can’t be reached, or you are offline. This page tries again; what you typed is kept.";
   let known = Number(root.dataset.seen || 0);
   let socket = null;
   let [tries, frames, lastWord, bannerTimer, pollTimer] = [0, 0, 0, 0, 0];
@@ -44,10 +40,10 @@
 
   // Said once at the start and once at the end: the log itself isn't a live region.
   function announce(wasWriting, wasQueued) {
-    if (!wasWriting && isWriting()) status.textContent = "Writing a reply.";
+    if (!wasWriting && isWriting()) status.textContent = status.dataset.writing;
     if (wasWriting && !isWriting()) {
       const last = [...document.querySelectorAll("#log article")].pop();
-      status.textContent = last?.dataset.status === "complete" ? "The reply is finished." : "The reply has ended early.";
+      status.textContent = status.dataset[last?.dataset.status === "complete" ? "finished" : "endedEarly"];
     }
     // How many wait, whenever it is more, and where they go on waiting after the reply.
     if (queued() > wasQueued || (queued() && wasWriting && !isWriting())) status.textContent = byId("queue-words").textContent;
@@ -104,7 +100,7 @@
   }
 
   function connect() {
-    const address = new URL(`${root.dataset.socket}?seen=${known}`, location.href);
+    const address = new URL(`${root.dataset.socket}?seen=${known}&language=${document.documentElement.lang}`, location.href);
     address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     warnSoon();
     socket = new WebSocket(address);
@@ -117,7 +113,7 @@
     socket.onmessage = (event) => receive(event.data);
     // Whatever the code says: the chat goes on, so the page comes back.
     socket.onclose = ({ code }) => {
-      if (code === 4404) return warn(DELETED);
+      if (code === 4404) return warn(banner.dataset.deleted);
       tries += 1;
       warnSoon();
       pollTimer ||= setTimeout(poll, SECOND);
@@ -136,13 +132,13 @@
   }
 
   function warnSoon() {
-    bannerTimer ||= setTimeout(() => warn(BLOCKED), 3 * SECOND);
+    bannerTimer ||= setTimeout(() => warn(banner.dataset.blocked), 3 * SECOND);
   }
 
   async function ask({ force = false } = {}) {
     const answer = await fetch(`${root.dataset.changesUrl}?seen=${force ? 0 : known}`, { headers: { "HX-Request": "true" } });
-    if (answer.status === 404) warn(DELETED);
-    else if (answer.redirected) warn("You are signed out. Sign in again to go on; what you typed is kept here.");
+    if (answer.status === 404) warn(banner.dataset.deleted);
+    else if (answer.redirected) warn(banner.dataset.signedOut);
     else if (!answer.ok) throw new Error(answer.status);
     else return receive(await answer.text(), { force });
     return false;
@@ -151,9 +147,9 @@
   async function poll() {
     try {
       await ask({ force: isWriting() });
-      if (banner.textContent === UNREACHABLE) warn(BLOCKED);
+      if (banner.textContent === banner.dataset.unreachable) warn(banner.dataset.blocked);
     } catch {
-      warn(UNREACHABLE);
+      warn(banner.dataset.unreachable);
     }
     pollTimer = isOpen() ? 0 : setTimeout(poll, 2 * SECOND);
   }

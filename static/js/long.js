@@ -9,7 +9,7 @@
     const isOpen = message.dataset.long === "open";
     const button = message.querySelector(":scope > .show-all");
     button.ariaExpanded = isOpen;
-    button.textContent = isOpen ? "Show less" : "Show all";
+    button.textContent = isOpen ? button.dataset.whenOpen : button.dataset.whenClosed;
   }
 
   function change(message, state) {

@@ -1,42 +1,48 @@
 // Times as the reader's clock has them, and how long something has been going on.
 "use strict";
 {
+  const { lang } = document.documentElement;
+  // The page's language, as it is written where the reader lives: 2:30 PM or 14:30.
+  const own = navigator.languages.find((each) => each.split("-")[0] === lang.split("-")[0]) || lang;
+
   function local(time) {
     const at = new Date(time.dateTime);
-    const clock = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    const clock = at.toLocaleTimeString(own, { hour: "2-digit", minute: "2-digit" });
     const isToday = at.toDateString() === new Date().toDateString();
-    return isToday ? clock : `${at.toLocaleDateString([], { day: "numeric", month: "short" })}, ${clock}`;
+    return isToday ? clock : `${at.toLocaleDateString(own, { day: "numeric", month: "short" })}, ${clock}`;
   }
 
   function elapsed(time) {
     const seconds = Math.max(0, Math.round((Date.now() - new Date(time.dateTime)) / 1000));
-    return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+    const words = seconds < 60 ? time.dataset.elapsed : time.dataset.elapsedLong;
+    return words.replace("{minutes}", Math.floor(seconds / 60)).replace("{seconds}", seconds % 60);
   }
 
   function tell() {
     document.querySelectorAll("time[data-elapsed]").forEach((time) => (time.textContent = elapsed(time)));
   }
 
-  const exact = (at) => at.toLocaleString([], { dateStyle: "long", timeStyle: "short" });
-  const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  const exact = (at) => at.toLocaleString(own, { dateStyle: "long", timeStyle: "short" });
+  const relative = new Intl.RelativeTimeFormat(lang, { numeric: "auto" });
 
-  function ago(at) {
+  function ago(at, justNow) {
     const minutes = Math.floor((Date.now() - at) / 60000);
     const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(at).setHours(0, 0, 0, 0)) / 86400000);
-    if (minutes < 1) return "just now";
-    if (minutes < 60) return words.format(-minutes, "minute");
-    if (days < 1) return words.format(-Math.floor(minutes / 60), "hour");
-    if (days < 7) return words.format(-days, "day");
+    if (minutes < 1) return justNow;
+    if (minutes < 60) return relative.format(-minutes, "minute");
+    if (days < 1) return relative.format(-Math.floor(minutes / 60), "hour");
+    if (days < 7) return relative.format(-days, "day");
     const year = at.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
-    return at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year });
+    return at.toLocaleDateString(lang, { day: "numeric", month: "short", year });
   }
 
   // Words for the eye; the exact time for whoever hovers or listens.
   function showAgo(time) {
     const at = new Date(time.dateTime);
-    if (time.firstElementChild?.textContent === ago(at)) return;
+    const words = ago(at, time.dataset.ago);
+    if (time.firstElementChild?.textContent === words) return;
     const [seen, heard] = [document.createElement("span"), document.createElement("span")];
-    seen.textContent = ago(at);
+    seen.textContent = words;
     seen.ariaHidden = "true";
     heard.textContent = time.title = exact(at);
     heard.className = "visually-hidden";

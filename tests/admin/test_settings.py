@@ -69,7 +69,7 @@ def test_k5_each_setting_of_folding_says_when_it_acts(staff: Client) -> None:
 
     numbers = ("threshold_percent", "tail_percent", "summary_percent", "exact_percent")
     for name in (*numbers, "summariser", "summary_prompt", "compacts_when_idle", "warms_prompt"):
-        assert re.search(r"\b(when|before|after)\b", form.fields[name].help_text, re.IGNORECASE), name
+        assert re.search(r"\b(when|before|after)\b", str(form.fields[name].help_text), re.IGNORECASE), name
 
 
 def test_k5_idle_and_warming_are_switched_off_by_their_ticks(staff: Client) -> None:
