@@ -11,13 +11,16 @@ import hypothesis
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.contrib.contenttypes.management import create_contenttypes
 from django.db import connections
+from django.db.models.signals import post_migrate
 from django.test import override_settings
 
 from chatapp import engine as demo
 from tests.live import LiveServer
 
 ENGINE_CONTEXT = 2048
+CREATE_PERMISSIONS = "django.contrib.auth.management.create_permissions"
 
 # A shell ignores SIGINT in what it runs in the background, and a server that is started from there would, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -36,7 +39,12 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    """The one thread that AsyncClient's requests share keeps its connection open, which no request of a test closes."""
+    """Nothing is made anew behind each flush of the tables: permissions alone took half of a test of the pages.
+
+    The one thread that AsyncClient's requests share keeps its connection open, which no request of a test closes.
+    """
+    post_migrate.disconnect(dispatch_uid=CREATE_PERMISSIONS)
+    post_migrate.disconnect(create_contenttypes)
     yield
     asyncio.run(sync_to_async(connections.close_all)())
 
