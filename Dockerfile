@@ -19,6 +19,7 @@ COPY manage.py ./
 COPY compaction compaction
 COPY chatapp chatapp
 COPY templates templates
+COPY locale locale
 COPY static static
 RUN /venv/bin/python -m compileall -q compaction chatapp
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 HOST=0.0.0.0 PORT=8000 FOLDLINE_DATA=/data

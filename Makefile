@@ -1,6 +1,6 @@
 # Foldline: `make run` starts it, `make test` checks everything. Needs Python 3.11 or newer, git and make.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench lock clean
+.PHONY: help run test lint format messages bench lock clean
 BIN := .venv/bin
 
 help: ## What there is
@@ -23,6 +23,10 @@ format: ## Format Python and templates
 	$(BIN)/ruff check --fix --quiet . || true
 	$(BIN)/ruff format .
 	git ls-files -z '*.html' | xargs -0 -r $(BIN)/djade --target-version 5.2 || true
+
+messages: ## Collect the texts of the interface into locale/, and compile it (docs/translating.md)
+	@scripts/environment.sh dev
+	@$(BIN)/python -m scripts.messages
 
 bench: ## Measure; prints a table, never a pass or fail
 	@scripts/environment.sh dev
