@@ -28,6 +28,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 PATIENCE_MS = 20_000
 WINDOW = 8_000
 _names = itertools.count(1)
@@ -76,7 +77,7 @@ def _know_three_models() -> None:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A module's and no longer: while Playwright is up, its loop would be in the way of every asynchronous test."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield running
