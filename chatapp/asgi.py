@@ -26,7 +26,7 @@ routed = ProtocolTypeRouter(
             http,
             most_bytes=settings.BODY_LIMIT_BYTES,
             # A little more than the file, so that the page's own sentence is what a person reads.
-            elsewhere={"/import/": settings.IMPORT_LIMIT_BYTES + settings.BODY_LIMIT_BYTES},
+            elsewhere={"/import/": settings.IMPORT_FORM_LIMIT_BYTES + settings.BODY_LIMIT_BYTES},
         ),
         "websocket": same_origin(
             AuthMiddlewareStack(URLRouter([path("ws/chats/<uuid:chat_id>/", ChatConsumer.as_asgi())])),

@@ -25,7 +25,9 @@ LOCAL_MODEL = ENVIRONMENT.text("LOCAL_MODEL")
 LOCAL_MODEL_CONTEXT = ENVIRONMENT.number("LOCAL_MODEL_CONTEXT", 8192, least=256, most=1_048_576)
 PUBLIC_URL = ENVIRONMENT.origin("PUBLIC_URL")
 BODY_LIMIT_BYTES = 4 * 1024 * 1024
-IMPORT_LIMIT_BYTES = 50 * 1024 * 1024
+# A file to be imported comes in parts, each a body of its own; a browser without JavaScript sends it as one.
+IMPORT_LIMIT_BYTES = 500 * 1024 * 1024
+IMPORT_FORM_LIMIT_BYTES = 50 * 1024 * 1024
 
 DEBUG = ENVIRONMENT.switch("DEBUG", default=False)
 SECRET_KEY = ENVIRONMENT.secret("SECRET_KEY", FOLDLINE_DATA / "secret")

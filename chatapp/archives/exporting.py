@@ -26,10 +26,9 @@ async def stream_json(chat_ids: Iterable[UUID]) -> AsyncIterator[str]:
     yield f'{{"format": {_json(FORMAT)}, "version": {VERSION}, "chats": ['
     before = "\n"
     for chat_id in chat_ids:
-        for piece in await in_database(chat_json, chat_id):
-            yield before + piece
-            before = ""
-        before = ",\n"
+        if pieces := await in_database(chat_json, chat_id):
+            yield before + "".join(pieces)
+            before = ",\n"
     yield "\n]}\n"
 
 

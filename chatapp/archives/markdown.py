@@ -2,25 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import io
+import zipfile
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 
+from chatapp.archives.naming import entry_name
+from chatapp.database import in_database
 from chatapp.history.locking import lock_chat
 from chatapp.models import Chat, Message
 
 
 def chat_markdown(chat_id: UUID) -> list[str]:
     """In pieces. The divider is a rule with the summary quoted under it; nothing for a chat that is gone."""
+    return _titled(chat_id)[1]
+
+
+async def stream_markdown_zip(chat_ids: Iterable[UUID]) -> AsyncIterator[bytes]:
+    """One ZIP with a file a chat, one of them in memory at a time. One that is deleted meanwhile is left out."""
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, chat_id in enumerate(chat_ids, start=1):
+            title, pieces = await in_database(_titled, chat_id)
+            if pieces:
+                name = entry_name(number, title, "md")
+                await asyncio.to_thread(archive.writestr, name, "".join(pieces))
+                yield sink.take()
+    yield sink.take()
+
+
+class _Sink(io.RawIOBase):
+    """What a ZIP is written to and taken from at once; it can't seek, so sizes follow their entries."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.pieces.append(bytes(data))
+        return len(data)
+
+    def take(self) -> bytes:
+        taken, self.pieces = b"".join(self.pieces), []
+        return taken
+
+
+def _titled(chat_id: UUID) -> tuple[str, list[str]]:
     try:
         with transaction.atomic():
             chat = lock_chat(chat_id)
             rows = list(chat.messages.on_path())
     except Chat.DoesNotExist:
-        return []
+        return "", []
     title = " ".join(chat.title.split()) or "New chat"
-    return [f"# {title}\n", *_parts(chat, rows)]
+    return title, [f"# {title}\n", *_parts(chat, rows)]
 
 
 def _parts(chat: Chat, rows: list[Message]) -> Iterator[str]:

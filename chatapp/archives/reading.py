@@ -1,71 +1,114 @@
-"""A file of chats, read whole before anything of it is stored; a broken chat is told and stops no other."""
+"""A file of chats, read one chat at a time; each is known by what it holds, and a broken one stops no other."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from chatapp.archives import chatgpt, librechat, openwebui
 from chatapp.archives.checking import BadChat, check_chat
+from chatapp.archives.foreign import Conversation
 from chatapp.archives.layout import FORMAT, VERSION
-from chatapp.history.copying import Original
+from chatapp.archives.parsing import Unparsable, parse
+from chatapp.archives.planting import plant, state_of
+from chatapp.archives.slicing import BrokenFile, Head, cut
+from chatapp.history.importing import Candidate
 from chatapp.history.texts import first_words, storable
 from chatapp.models import LanguageModel
 
+OURS = "foldline"
+FOREIGN = (chatgpt, openwebui, librechat)
+
 
 class Unreadable(Exception):
-    """Why nothing of the file can be used: not_json, not_ours, newer_version."""
+    """Why nothing more of the file can be used: a BrokenFile's code, not_ours, newer_version."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One chat of a file: to be stored, or left out for a reason (a code). `key` is the same for the same chat."""
-
-    title: str
-    key: str = ""
-    original: Original | None = None
-    problem: str = ""
+def usable_models() -> dict[str, LanguageModel]:
+    return {model.name: model for model in LanguageModel.objects.usable()}
 
 
-def read_archive(data: bytes, *, owner_id: int) -> list[Candidate]:
-    """Every chat of the file, as the importer's own. Raises Unreadable."""
-    usable = {model.name: model for model in LanguageModel.objects.usable()}
-    return [_candidate(raw, owner_id, usable) for raw in _chats(data)]
-
-
-def _chats(data: bytes) -> list[Any]:
+def read_chats(
+    chunks: Iterable[bytes], *, owner_id: int, usable: Mapping[str, LanguageModel], skip: int = 0
+) -> Iterator[Candidate]:
+    """Every chat of the file, as the importer's own, but for the first `skip`. Raises Unreadable where it ends."""
+    is_ours = False
+    number = 0
     try:
-        archive = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise Unreadable("not_json") from error
-    if not isinstance(archive, dict) or archive.get("format") != FORMAT:
-        raise Unreadable("not_ours")
-    version, chats = archive.get("version"), archive.get("chats")
-    if type(version) is int and version > VERSION:
+        for piece in cut(chunks):
+            if isinstance(piece, Head):
+                is_ours = _check_head(piece.data)
+                continue
+            number += 1
+            if number > skip:
+                yield _read(piece.data, is_ours=is_ours, owner_id=owner_id, usable=usable)
+    except BrokenFile as broken:
+        raise Unreadable(broken.code) from broken
+
+
+def _check_head(data: bytes) -> bool:
+    """Whether it is one of our files; it may say nothing of itself. Raises Unreadable."""
+    try:
+        head = parse(data)
+    except Unparsable as unparsable:
+        raise Unreadable("not_json") from unparsable
+    if "format" not in head:
+        return False
+    version = head.get("version")
+    if head["format"] == FORMAT and type(version) is int and version > VERSION:
         raise Unreadable("newer_version")
-    if version != VERSION or not isinstance(chats, list):
+    if head["format"] != FORMAT or type(version) is not int or version != VERSION:
         raise Unreadable("not_ours")
-    return chats
+    return True
 
 
-def _candidate(raw: Any, owner_id: int, usable: dict[str, LanguageModel]) -> Candidate:
-    title = raw.get("title") if isinstance(raw, dict) else None
-    title = first_words(storable(title)) if isinstance(title, str) else ""
+def _read(data: bytes | None, *, is_ours: bool, owner_id: int, usable: Mapping[str, LanguageModel]) -> Candidate:
+    if data is None:
+        return Candidate("", problem="chat_too_large")
     try:
-        original = check_chat(raw, owner_id=owner_id, usable=usable)
-        said = json.dumps(raw, sort_keys=True)
+        raw = parse(data)
+    except Unparsable as unparsable:
+        return Candidate("", problem=unparsable.code)
+    title = _title(raw)
+    try:
+        if is_ours:
+            return _own(raw, title, owner_id, usable)
+        found = next((each for each in FOREIGN if isinstance(raw, dict) and each.is_chat(raw)), None)
+        if found is None:
+            return Candidate(title, problem="no_chat")
+        return _foreign(found.read(raw), title, owner_id, usable)
     except BadChat as bad:
         return Candidate(title, problem=bad.code)
     except RecursionError:
+        return Candidate(title, problem="too_deep")
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):  # a shape nobody has thought of
         return Candidate(title, problem="malformed")
-    return Candidate(title, hashlib.sha256(said.encode()).hexdigest(), original)
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    """NaN and the infinities aren't JSON, and PostgreSQL wouldn't store them."""
-    raise ValueError(name)
+def _own(raw: Any, title: str, owner_id: int, usable: Mapping[str, LanguageModel]) -> Candidate:
+    original = check_chat(raw, owner_id=owner_id, usable=usable)
+    key = _hash(json.dumps(raw, sort_keys=True))
+    return Candidate(title, OURS, key, key, original)
+
+
+def _foreign(conversation: Conversation, title: str, owner_id: int, usable: Mapping[str, LanguageModel]) -> Candidate:
+    """Known by its own id, so that a conversation that has grown isn't taken for another one."""
+    original = plant(conversation, owner_id=owner_id, usable=usable)
+    state = state_of(original)
+    key = _hash(f"{conversation.kind} {conversation.foreign_id or state}")
+    return Candidate(title, conversation.kind, key, state, original, dropped=conversation.dropped)
+
+
+def _title(raw: Any) -> str:
+    title = raw.get("title") if isinstance(raw, dict) else None
+    return first_words(storable(title)) if isinstance(title, str) else ""
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

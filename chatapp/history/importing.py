@@ -1,20 +1,195 @@
-"""A chat of a file becomes the importer's (rule J3)."""
+"""A chat of a file becomes the importer's (rule J3), and how far the file has been read is stored with it."""
 
 from __future__ import annotations
 
-from django.contrib.auth import get_user_model
-from django.db import transaction
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
 
+from django.contrib.auth import get_user_model
+from django.db import DataError, IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from chatapp import leases
 from chatapp.history.copying import Original, store_copy
-from chatapp.models import Chat
+from chatapp.history.errors import Fenced, NotPossible
+from chatapp.models import Chat, Import, ImportedFile
+
+# Reading one large chat takes seconds; a dead process of the same host isn't waited for.
+LEASE_SECONDS = 60
+MOST_OPEN = 3
+STALE_HOURS = 24
+# A file that brings down every process that reads it is left alone in the end.
+MOST_ATTEMPTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One chat of a file: to be stored, or left out for a reason (a code).
+
+    `key` is the same for the same chat, `state` for the same messages in it; `dropped`: fields without a place here.
+    """
+
+    title: str
+    kind: str = ""
+    key: str = ""
+    state: str = ""
+    original: Original | None = None
+    problem: str = ""
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One attempt at an import, and where it goes on."""
+
+    import_id: UUID
+    attempt: int
+    owner_id: int
+    name: str
+    file_number: int
+    chats_read: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the upload: the file within it, the chats of that file that are dealt with, the bytes read of all."""
+
+    file_number: int
+    file_name: str
+    chats_read: int
+    read_bytes: int
 
 
 @transaction.atomic
-def import_chat(original: Original, *, key: str) -> Chat | None:
+def import_chat(original: Original, *, key: str, state: str = "", import_id: UUID | None = None) -> Chat | None:
     """The stored chat; None where the owner has it already. `key` tells the same chat of the same file."""
     owner_id = original.chat.owner_id
     get_user_model().objects.select_for_update().get(pk=owner_id)  # the same file twice at once is one import
     if Chat.objects.filter(owner_id=owner_id, import_key=key).exists():
         return None
-    original.chat.import_key = key
+    original.chat.import_key, original.chat.import_state = key, state
+    original.chat.imported_with_id = import_id
     return store_copy(original)
+
+
+@transaction.atomic
+def begin(*, owner_id: int, name: str, size: int) -> Import:
+    """A file is about to arrive. Raises NotPossible while too many of the person's are still on their way."""
+    get_user_model().objects.select_for_update().get(pk=owner_id)
+    if Import.objects.open().filter(owner_id=owner_id).count() >= MOST_OPEN:
+        raise NotPossible("too_many_imports")
+    return Import.objects.create(owner_id=owner_id, name=name, size=size)
+
+
+def note_arrived(*, import_id: UUID, arrived_bytes: int) -> bool:
+    """Whether all of it is there now, and it waits to be read."""
+    arriving = Import.objects.filter(pk=import_id, status=Import.Status.ARRIVING)
+    arriving.update(arrived_bytes=arrived_bytes, touched_at=timezone.now())
+    whole = arriving.filter(size=arrived_bytes)
+    return bool(whole.update(status=Import.Status.WAITING))
+
+
+@transaction.atomic
+def claim(*, by: str) -> Work | None:
+    """The oldest import that waits, or whose process is dead, becomes this process's."""
+    dead = Q(status=Import.Status.RUNNING) & leases.maybe_dead("holder")
+    waiting = Import.objects.select_for_update(skip_locked=True).filter(Q(status=Import.Status.WAITING) | dead)
+    for row in waiting.order_by("created_at"):
+        if row.status == Import.Status.RUNNING and not leases.is_dead(row.holder, row.lease_until):
+            continue
+        if row.attempt >= MOST_ATTEMPTS:
+            row.status, row.problem, row.ended_at = Import.Status.FAILED, "gave_up", timezone.now()
+            row.save(update_fields=["status", "problem", "ended_at"])
+            continue
+        row.status, row.holder, row.lease_until = Import.Status.RUNNING, by, _lease()
+        row.attempt += 1
+        row.save(update_fields=["status", "holder", "lease_until", "attempt"])
+        return Work(row.pk, row.attempt, row.owner_id, row.name, row.file_number, row.chats_read)
+    return None
+
+
+@transaction.atomic
+def take(*, work: Work, candidate: Candidate, place: Place) -> None:
+    """One chat is stored or left out, and the file's place moves on with it. Raises Fenced."""
+    row = _held(work)
+    column, problem = _store(candidate, row)
+    file = row.files.filter(number=place.file_number).first()
+    file = file or ImportedFile(of=row, number=place.file_number, name=place.file_name)
+    file.kind = file.kind or candidate.kind
+    setattr(file, column, getattr(file, column) + 1)
+    if problem and len(file.problems) < ImportedFile.MOST_PROBLEMS:
+        file.problems.append({"title": candidate.title, "code": problem})
+    file.save()
+    setattr(row, column, getattr(row, column) + 1)
+    row.dropped_fields += candidate.dropped if column == "imported" else 0
+    row.file_number, row.chats_read, row.read_bytes = place.file_number, place.chats_read, place.read_bytes
+    row.lease_until = _lease()
+    row.save(update_fields=[column, "dropped_fields", "file_number", "chats_read", "read_bytes", "lease_until"])
+
+
+@transaction.atomic
+def end_file(*, work: Work, place: Place, problem: str) -> None:
+    """The next file comes; `problem`: why this one ended too early. Raises Fenced."""
+    row = _held(work)
+    if problem:
+        ImportedFile.objects.update_or_create(
+            of=row,
+            number=place.file_number,
+            create_defaults={"name": place.file_name, "problem": problem},
+            defaults={"problem": problem},
+        )
+    row.file_number, row.chats_read, row.read_bytes = place.file_number + 1, 0, place.read_bytes
+    row.lease_until = _lease()
+    row.save(update_fields=["file_number", "chats_read", "read_bytes", "lease_until"])
+
+
+def end(*, work: Work, problem: str = "") -> None:
+    status = Import.Status.FAILED if problem else Import.Status.DONE
+    running = Import.objects.filter(pk=work.import_id, attempt=work.attempt, status=Import.Status.RUNNING)
+    running.update(status=status, problem=problem, ended_at=timezone.now(), holder="", lease_until=None)
+
+
+def cancel(*, import_id: UUID) -> None:
+    """What is imported stays; whoever reads it stops before the next chat."""
+    Import.objects.open().filter(pk=import_id).update(
+        status=Import.Status.CANCELLED, ended_at=timezone.now(), holder="", lease_until=None
+    )
+
+
+def give_up_stale() -> None:
+    """What stopped arriving a day ago won't come any more."""
+    before = timezone.now() - timedelta(hours=STALE_HOURS)
+    Import.objects.filter(status=Import.Status.ARRIVING, touched_at__lt=before).update(
+        status=Import.Status.CANCELLED, ended_at=timezone.now()
+    )
+
+
+def _held(work: Work) -> Import:
+    held = Import.objects.select_for_update().filter(
+        pk=work.import_id, attempt=work.attempt, status=Import.Status.RUNNING
+    )
+    row = held.first()
+    if row is None:
+        raise Fenced
+    return row
+
+
+def _store(candidate: Candidate, row: Import) -> tuple[str, str]:
+    """Which count grows, and what is to be said."""
+    if candidate.original is None:
+        return "left_out", candidate.problem
+    try:
+        with transaction.atomic():
+            stored = import_chat(candidate.original, key=candidate.key, state=candidate.state, import_id=row.pk)
+    except (DataError, IntegrityError):  # this database can't hold something in it
+        return "left_out", "malformed"
+    if stored:
+        return "imported", ""
+    known = Chat.objects.filter(owner_id=row.owner_id, import_key=candidate.key).values_list("import_state", flat=True)
+    return "known", "" if set(known) <= {"", candidate.state} else "grown"
+
+
+def _lease() -> datetime:
+    return timezone.now() + timedelta(seconds=LEASE_SECONDS)

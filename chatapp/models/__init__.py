@@ -1,8 +1,9 @@
-"""The rows: chats, messages and those that still wait, compactions, runs, usage, endpoints, the one row of settings."""
+"""The rows: chats, messages and those that still wait, compactions, runs, usage, imports, endpoints, settings."""
 
 from chatapp.models.chats import Chat
 from chatapp.models.compactions import Compaction
 from chatapp.models.endpoints import Endpoint, LanguageModel
+from chatapp.models.imports import Import, ImportedFile
 from chatapp.models.messages import Message
 from chatapp.models.queue import QueuedMessage
 from chatapp.models.runs import Run
@@ -13,6 +14,8 @@ __all__ = [
     "Chat",
     "Compaction",
     "Endpoint",
+    "Import",
+    "ImportedFile",
     "LanguageModel",
     "Message",
     "QueuedMessage",

@@ -67,8 +67,11 @@ class Chat(models.Model):
     fold_revision = models.PositiveBigIntegerField(default=0)
     listed_revision = models.PositiveBigIntegerField(default=0)
 
-    # What the chat was in the file that it was imported from, as a hash: the same file twice is one chat.
+    # What the chat was in the file that it was imported from, as hashes: the same file twice is one chat. The key names
+    # the conversation, the state its messages; where only the state differs it has grown there since.
     import_key = models.CharField(max_length=64, blank=True)
+    import_state = models.CharField(max_length=64, blank=True)
+    imported_with = models.ForeignKey("Import", null=True, blank=True, on_delete=models.SET_NULL, related_name="chats")
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     touched_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
 
-from chatapp import compacting, events
+from chatapp import compacting, events, importing
 from chatapp.database import in_database
 from chatapp.history import chats, queueing
 from chatapp.models import Compaction, Message, Run
@@ -34,7 +34,8 @@ def start_up(loop: asyncio.AbstractEventLoop) -> None:
         return
     _loop = loop
     events.use_loop(loop)
-    for work in (reap_for_ever(begin_next), events.hear_words(_hear)):
+    importing.use_loop(loop)
+    for work in (reap_for_ever(begin_next), events.hear_words(_hear), importing.work_for_ever()):
         loop.call_soon_threadsafe(_keep, work)
 
 

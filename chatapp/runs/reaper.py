@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 from collections.abc import Awaitable, Callable
 from itertools import count
 from uuid import UUID
 
-from django.db.models import Q
-from django.utils import timezone
-
-from chatapp import events
+from chatapp import events, leases
 from chatapp.database import in_database
 from chatapp.history import compactions, deleting, queueing, turns
 from chatapp.history.compactions import Ending
@@ -45,31 +40,14 @@ async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]]) -> None
 
 def reap() -> list[UUID]:
     """Interrupt every run and fail every compaction whose owner is dead; the ids of their chats."""
-    runs = [run for run in Run.objects.live().filter(_maybe_dead()) if _is_dead(run)]
-    dead = [row for row in Compaction.objects.live().filter(_maybe_dead()) if _is_dead(row)]
+    runs = [run for run in Run.objects.live().filter(leases.maybe_dead()) if leases.is_dead(run.owner, run.lease_until)]
+    dead = [
+        row
+        for row in Compaction.objects.live().filter(leases.maybe_dead())
+        if leases.is_dead(row.owner, row.lease_until)
+    ]
     return [run.chat_id for run in runs if turns.interrupt_run(run)] + [
         row.chat_id
         for row in dead
         if compactions.end_compaction(compaction_id=row.pk, ending=Ending(Compaction.Status.FAILED, "interrupted"))
     ]
-
-
-def _maybe_dead() -> Q:
-    """Lease over, or owned by an earlier process of this host, which needn't be waited for."""
-    here = socket.gethostname()[:30] + ":"
-    return Q(lease_until__lt=timezone.now()) | (Q(owner__startswith=here) & ~Q(owner=events.PROCESS))
-
-
-def _is_dead(row: Run | Compaction) -> bool:
-    if row.lease_until is None or row.lease_until < timezone.now():
-        return True
-    process_id = int(row.owner.split(":")[1])
-    if process_id == os.getpid():  # the same number again, as in a restarted container
-        return True
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        pass
-    return False
