@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chatapp', '0007_pins_are_found'),
+        ('chatapp', '0008_names_are_translated'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
