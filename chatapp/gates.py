@@ -6,6 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils import translation
+from django.utils.translation import gettext
+
+from chatapp.languages import language_of
+
 Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 
 
@@ -23,7 +28,7 @@ def limit_body(application: Application, *, most_bytes: int, elsewhere: Mapping[
         most_here = elsewhere.get(scope["path"], most_bytes)
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if not announced.isdigit() or int(announced) > most_here:
-            await _refuse(send)
+            await _refuse(scope, send)
             return
         received = 0
         has_begun = False
@@ -45,13 +50,17 @@ def limit_body(application: Application, *, most_bytes: int, elsewhere: Mapping[
             await application(scope, counted_receive, watched_send)
         except BodyTooLarge:
             if not has_begun:
-                await _refuse(send)
+                await _refuse(scope, send)
 
     return limited
 
 
-async def _refuse(send: Any) -> None:
-    body = b"That is too large to be taken. What you sent is still in your browser: go back and make it smaller.\n"
+async def _refuse(scope: dict[str, Any], send: Any) -> None:
+    with translation.override(language_of(scope)):
+        words = gettext(
+            "That is too large to be taken. What you sent is still in your browser: go back and make it smaller."
+        )
+    body = f"{words}\n".encode()
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 413, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -36,7 +36,7 @@ KEYWORDS = {
 COMMENT = re.compile(r"\{#.*?#\}")
 NEEDLESS_HEADER = re.compile(
     rb'"(?:Project-Id-Version|Report-Msgid-Bugs-To|POT-Creation-Date|PO-Revision-Date|Last-Translator|Language-Team'
-    rb'|Generated-By): [^\n]*\n'
+    rb"|Generated-By): [^\n]*\n"
 )
 NO_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""One chat as Markdown, to be read: the whole active path, folded messages too."""
+"""One chat as Markdown, to be read: the whole active path, folded messages too; in the language in force."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import translation
+from django.utils.translation import gettext, ngettext
 
 from chatapp.archives.naming import entry_name
 from chatapp.database import in_database
@@ -22,12 +24,13 @@ def chat_markdown(chat_id: UUID) -> list[str]:
     return _titled(chat_id)[1]
 
 
-async def stream_markdown_zip(chat_ids: Iterable[UUID]) -> AsyncIterator[bytes]:
+async def stream_markdown_zip(chat_ids: Iterable[UUID], *, language: str | None = None) -> AsyncIterator[bytes]:
     """One ZIP with a file a chat, one of them in memory at a time. One that is deleted meanwhile is left out."""
+    in_language = translation.override(language)
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, chat_id in enumerate(chat_ids, start=1):
-            title, pieces = await in_database(_titled, chat_id)
+            title, pieces = await in_database(in_language(_titled), chat_id)
             if pieces:
                 name = entry_name(number, title, "md")
                 await asyncio.to_thread(archive.writestr, name, "".join(pieces))
@@ -60,7 +63,7 @@ def _titled(chat_id: UUID) -> tuple[str, list[str]]:
             rows = list(chat.messages.on_path())
     except Chat.DoesNotExist:
         return "", []
-    title = " ".join(chat.title.split()) or "New chat"
+    title = " ".join(chat.title.split()) or gettext("New chat")
     return title, [f"# {title}\n", *_parts(chat, rows)]
 
 
@@ -75,14 +78,22 @@ def _parts(chat: Chat, rows: list[Message]) -> Iterator[str]:
 
 def _who(row: Message) -> str:
     if row.role == Message.Role.USER:
-        return "You"
-    return row.model_name or "Reply"
+        return gettext("You")
+    return row.model_name or gettext("Reply")
 
 
 def _divider(chat: Chat, count: int) -> str:
     if not chat.summary:
-        return f"\n---\n\n*No longer sent to the model: the {count} messages above.*\n"
+        words = ngettext(
+            "No longer sent to the model: the %(number)s message above.",
+            "No longer sent to the model: the %(number)s messages above.",
+            count,
+        )
+        return f"\n---\n\n*{words % {'number': count}}*\n"
     quoted = "\n".join(f"> {line}".rstrip() for line in chat.summary.splitlines())
-    return (
-        f"\n---\n\n*Folded: the {count} messages above. The model is given this summary in their place:*\n\n{quoted}\n"
+    words = ngettext(
+        "Folded: the %(number)s message above. The model is given this summary in its place:",
+        "Folded: the %(number)s messages above. The model is given this summary in their place:",
+        count,
     )
+    return f"\n---\n\n*{words % {'number': count}}*\n\n{quoted}\n"

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponseBase, StreamingHttpResponse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
@@ -30,7 +30,8 @@ def export_chat(request: PersonRequest, chat_id: UUID) -> HttpResponseBase:
 def export_markdown(request: PersonRequest, chat_id: UUID) -> HttpResponseBase:
     """What is on the active path, to be read."""
     chat = chat_or_404(request, chat_id)
-    pieces = _later(archives.chat_markdown, chat.pk)
+    in_this_language = translation.override(translation.get_language())
+    pieces = _later(in_this_language(archives.chat_markdown), chat.pk)
     return _download(pieces, archives.file_name(chat.title, "md"), "text/markdown; charset=utf-8")
 
 
@@ -44,7 +45,8 @@ def export_all(request: PersonRequest) -> HttpResponseBase:
 @login_required
 @require_GET
 def export_all_markdown(request: PersonRequest) -> HttpResponseBase:
-    return _download(archives.stream_markdown_zip(_all_of(request)), _name_of_all("zip"), "application/zip")
+    pieces = archives.stream_markdown_zip(_all_of(request), language=translation.get_language())
+    return _download(pieces, _name_of_all("zip"), "application/zip")
 
 
 def _all_of(request: PersonRequest) -> list[UUID]:
