@@ -25,6 +25,9 @@ log = logging.getLogger("foldline.events")
 PROCESS = f"{socket.gethostname()[:30]}:{os.getpid()}:{secrets.token_hex(6)}"
 
 
+FIRST_WORD = "first_word"
+
+
 @dataclass(frozen=True, slots=True)
 class Changed:
     """The chat has a newer revision; read it."""
@@ -34,7 +37,8 @@ class Changed:
 class Framed:
     """A piece of a reply being written, as HTML. `whole` frames hold all of it so far and repair any gap.
 
-    `waiting`: why nothing comes yet, a code, and after how many seconds it is tried again.
+    `waiting`: why nothing comes yet, a code, and after how many seconds it is tried again; for FIRST_WORD, minus the
+    seconds that it has been waited for.
     """
 
     message_id: int

@@ -17,6 +17,7 @@ from chatapp.views import (
     searching,
     settings,
     setup,
+    theme,
     turns,
     versions,
 )
@@ -73,6 +74,7 @@ urlpatterns = [
     path("import/<uuid:import_id>/", imports.progress, name="import_progress"),
     path("import/<uuid:import_id>/part/", imports.add_part, name="import_part"),
     path("import/<uuid:import_id>/cancel/", imports.cancel, name="cancel_import"),
+    path("theme/", theme.choose_theme, name="choose_theme"),
     path("notice/", pages.dismiss_notice, name="dismiss_notice"),
     path("setup/<str:token>/", setup.set_up, name="setup"),
     path("language/", set_language, name="set_language"),

@@ -18,6 +18,7 @@ _CALL_FACTS = (
     "reasoning",
     "failure",
     "failure_detail",
+    "retry_at",
     "finish_reason",
     "prompt_tokens",
     "completion_tokens",
@@ -35,6 +36,7 @@ _CALL_FACTS = (
 _NOT_YET: dict[str, Any] = {
     "failure": "",
     "failure_detail": "",
+    "retry_at": None,
     "finish_reason": "",
     "prompt_tokens": None,
     "completion_tokens": None,

@@ -84,9 +84,10 @@ def save_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: s
 
 
 def _editable(chat: Chat, message_id: int) -> Message:
-    """A user message on the active path. Raises NotPossible."""
+    """A user message on the active path. Raises NotPossible, "changed_elsewhere" where another tab was faster."""
     shown = chat.messages.filter(active=True, role=Message.Role.USER, deleted_at=None).select_related("parent")
     message = shown.filter(pk=message_id).first()
     if message is None:
-        raise NotPossible("no_such_message")
+        is_known = chat.messages.filter(pk=message_id, role=Message.Role.USER).exists()
+        raise NotPossible("changed_elsewhere" if is_known else "no_such_message")
     return message

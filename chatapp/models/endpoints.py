@@ -56,6 +56,11 @@ class Endpoint(models.Model):
         return self.is_demo or self.is_local
 
     @property
+    def is_unreachable(self) -> bool:
+        """As far as is known: when it was last asked, by the admin or for a reply, it couldn't be reached."""
+        return self.check_outcome.startswith("unreachable")
+
+    @property
     def has_key(self) -> bool:
         return bool(self.sealed_key)
 

@@ -59,6 +59,8 @@ class Message(models.Model):
     # Why a reply failed or was interrupted: a code that templates turn into a sentence, and the endpoint's own words.
     failure = models.CharField(max_length=40, blank=True)
     failure_detail = models.CharField(max_length=500, blank=True)
+    # From when on a busy endpoint said that it can be asked again; null where it didn't.
+    retry_at = models.DateTimeField(null=True, blank=True)
     finish_reason = models.CharField(max_length=20, blank=True)
 
     # Usage of the call that wrote this reply, in tokens; null where the endpoint told none.

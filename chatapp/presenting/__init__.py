@@ -1,5 +1,6 @@
 """What a page of a chat shows; the same for a whole page, a fragment and the socket."""
 
+from chatapp.presenting.examples import EXAMPLES
 from chatapp.presenting.fold import view_meter
 from chatapp.presenting.pages import (
     Place,
@@ -14,11 +15,14 @@ from chatapp.presenting.pages import (
     read_whole,
     revision_in,
 )
+from chatapp.presenting.shortcuts import SHORTCUTS
 from chatapp.presenting.sidebar import read_sidebar
 from chatapp.presenting.values import MeterView
 from chatapp.presenting.words import frame_in_words
 
 __all__ = [
+    "EXAMPLES",
+    "SHORTCUTS",
     "MeterView",
     "Place",
     "empty_page",

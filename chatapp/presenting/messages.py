@@ -71,6 +71,7 @@ def _view_message(row: Message, versions: list[int], *, is_last: bool, tombstone
         reasoning_frame=_split(reasoning) if reasoning and row.is_live else None,
         failure=row.failure,
         failure_detail="" if tombstone else row.failure_detail,
+        retry_at=row.retry_at,
         finish_reason=row.finish_reason,
         model_name=row.model_name,
         created_at=row.created_at,

@@ -33,6 +33,7 @@ class MessageView:
     reasoning_frame: Frame | None
     failure: str
     failure_detail: str
+    retry_at: datetime | None
     finish_reason: str
     model_name: str
     created_at: datetime

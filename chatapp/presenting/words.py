@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from django.utils.html import escape
+from datetime import timedelta
+
+from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
@@ -28,16 +31,6 @@ def frame_in_words(frame: Framed) -> str:
     html = in_words(frame.html)
     if not frame.waiting:
         return html
-    return html.replace(WAITING, f"<p data-waiting>{escape(_waiting(frame.waiting, frame.waiting_seconds))}</p>")
-
-
-def _waiting(code: str, seconds: int) -> str:
-    if code == "busy":
-        if not seconds:
-            return gettext("The endpoint is busy; trying again.")
-        return gettext("The endpoint is busy; trying again in %(seconds)s s.") % {"seconds": seconds}
-    if code == "unreachable":
-        if not seconds:
-            return gettext("The endpoint can’t be reached; trying again.")
-        return gettext("The endpoint can’t be reached; trying again in %(seconds)s s.") % {"seconds": seconds}
-    return gettext("Waiting for the endpoint.")
+    at = timezone.now() + timedelta(seconds=frame.waiting_seconds)
+    words = render_to_string("chat/_waiting.html", {"waiting": frame.waiting, "at": at})
+    return html.replace(WAITING, f"<p data-waiting>{words}</p>")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import DatabaseError
@@ -25,6 +26,7 @@ class Outcome:
     status: Message.Status = Message.Status.COMPLETE
     failure: str = ""
     failure_detail: str = ""
+    retry_at: datetime | None = None
     model: LanguageModel | None = None
     estimated_prompt: int = 0
 
@@ -32,7 +34,11 @@ class Outcome:
 async def finish(live: LiveRun, outcome: Outcome) -> None:
     """Close run and row. A continuation that brought nothing leaves the row as it was, but for why it failed."""
     status = outcome.status
-    failure = {"failure": outcome.failure, "failure_detail": outcome.failure_detail[:500]}
+    failure = {
+        "failure": outcome.failure,
+        "failure_detail": outcome.failure_detail[:500],
+        "retry_at": outcome.retry_at,
+    }
     facts = _facts_of_call(live) | failure
     if live.continued and not (live.has_written or live.gathered.has_tool_calls):
         facts = continuing.call_facts(live.continued)
@@ -40,6 +46,7 @@ async def finish(live: LiveRun, outcome: Outcome) -> None:
             facts |= failure
         else:
             status = Message.Status(live.continued.status)
+    await _note_answer(live, outcome)  # before the pages are told that something has changed
     await in_database(
         turns.finish_turn,
         run_id=live.run_id,
@@ -49,6 +56,20 @@ async def finish(live: LiveRun, outcome: Outcome) -> None:
         **facts,
     )
     await record_call(live, outcome)
+
+
+async def _note_answer(live: LiveRun, outcome: Outcome) -> None:
+    if outcome.model is None or not (outcome.failure or live.has_written):
+        return
+    try:
+        await in_database(
+            ledger.note_answer,
+            endpoint=outcome.model.endpoint,
+            failure=outcome.failure,
+            detail=outcome.failure_detail,
+        )
+    except DatabaseError as error:
+        log.info("The answer of an endpoint was not noted: %s", error)
 
 
 def _facts_of_call(live: LiveRun) -> dict[str, Any]:

@@ -6,10 +6,12 @@ import asyncio
 import logging
 from contextlib import aclosing, suppress
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
+from django.utils import timezone
 
 from chatapp import compacting, connecting, events
 from chatapp.database import in_database
@@ -51,6 +53,8 @@ async def write_reply(live: LiveRun) -> bool:
         return False
     except errors.EndpointError as error:
         outcome.failure, outcome.failure_detail = error.code, error.detail
+        if isinstance(error, errors.EndpointBusy) and error.retry_after:
+            outcome.retry_at = timezone.now() + timedelta(seconds=error.retry_after)
         broken = isinstance(error, errors.StreamBroken | errors.ReplyTooLarge) and live.has_written
         outcome.status = Message.Status.INTERRUPTED if broken else Message.Status.FAILED
     except Exception:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.template.loader import render_to_string
+from django.utils import timezone
 
-from chatapp.events import Framed
+from chatapp.events import FIRST_WORD, Framed
 from chatapp.llm import Gathered, deltas
 from chatapp.models import Message
 from chatapp.rendering import StreamedText
@@ -28,9 +30,10 @@ class LiveRun:
     continued: Message | None = None
     owes_title: bool = False
     gathered: Gathered = field(default_factory=Gathered)
-    # A visible wait before the first token: a code for the template and its seconds.
+    began_at: datetime = field(default_factory=timezone.now)
+    # A visible wait before the first token: a code for the template and its end.
     waiting: str = ""
-    waiting_seconds: float = 0
+    waiting_until: datetime | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _wants_whole: bool = False
@@ -55,10 +58,10 @@ class LiveRun:
     def take(self, event: deltas.Event) -> None:
         """What the stream brought; whoever shows it is woken."""
         self.gathered.take(event)
-        self.waiting, self.waiting_seconds = "", 0
+        self.waiting, self.waiting_until = "", None
         match event:
             case deltas.Waiting(seconds, code):
-                self.waiting, self.waiting_seconds = code, seconds
+                self.waiting, self.waiting_until = code, timezone.now() + timedelta(seconds=seconds)
             case deltas.TextWasReasoning():
                 self._reply, self._thoughts = StreamedText(), StreamedText()
                 self._wants_whole = True
@@ -92,4 +95,6 @@ class LiveRun:
             "reasoning": thoughts if reasoning or whole else None,
         }
         html = render_to_string("chat/_frame.html", context)
-        return Framed(self.reply_id, html, whole, self.waiting, round(self.waiting_seconds))
+        waiting = self.waiting or ("" if text or reasoning else FIRST_WORD)
+        seconds = ((self.waiting_until or self.began_at) - timezone.now()).total_seconds()
+        return Framed(self.reply_id, html, whole, waiting, round(seconds))

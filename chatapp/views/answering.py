@@ -74,6 +74,7 @@ def page_context(request: PersonRequest, chat: Chat | None) -> dict[str, Any]:
     context = presenting.read_page(chat.pk).context() if chat else presenting.empty_page()
     model = context["current_model"]
     context["sidebar"] = presenting.read_sidebar(request.user)
+    context["shortcuts"] = presenting.SHORTCUTS
     context["idempotency_key"] = uuid4().hex
     context["show_demo_notice"] = bool(model and model.endpoint.is_demo and not request.COOKIES.get(NOTICE_COOKIE))
     return context

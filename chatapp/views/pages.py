@@ -18,7 +18,13 @@ from chatapp.views.settings import settings_of_new_chat
 @login_required
 @require_GET
 def home(request: PersonRequest) -> HttpResponse:
-    return render(request, "chat/page.html", page_context(request, None) | {"settings": settings_of_new_chat()})
+    context = page_context(request, None) | {"settings": settings_of_new_chat()}
+    if not context["sidebar"]:
+        context["examples"] = presenting.EXAMPLES
+    chosen = _number(request, "example")  # without JavaScript; with it, a click fills the box where it is
+    if chosen and chosen <= len(presenting.EXAMPLES):
+        context["draft"] = presenting.EXAMPLES[chosen - 1]
+    return render(request, "chat/page.html", context)
 
 
 @login_required

@@ -48,7 +48,10 @@
   document.addEventListener("keydown", (event) => {
     const form = editorOf(event.target);
     if (!form || event.isComposing || event.keyCode === 229) return;
-    if (event.key === "Escape") close(form);
+    if (event.key === "Escape") {
+      event.preventDefault(); // the reply goes on being written
+      close(form);
+    }
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     if (!event.repeat) form.querySelector("[value=answer]").click();

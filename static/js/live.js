@@ -6,7 +6,8 @@
   const SECOND = 1000;
   let known = Number(root.dataset.seen || 0);
   let socket = null;
-  let [tries, frames, lastWord, bannerTimer, pollTimer] = [0, 0, 0, 0, 0];
+  let [tries, frames, lastWord, bannerTimer, pollTimer, retryTimer] = [0, 0, 0, 0, 0, 0];
+  let wasOpen = false;
   let heard = Date.now();
 
   const isOpen = () => socket?.readyState === WebSocket.OPEN;
@@ -102,10 +103,11 @@
   function connect() {
     const address = new URL(`${root.dataset.socket}?seen=${known}&language=${document.documentElement.lang}`, location.href);
     address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    clearTimeout(retryTimer);
     warnSoon();
     socket = new WebSocket(address);
     socket.onopen = () => {
-      heard = Date.now();
+      [heard, wasOpen] = [Date.now(), true];
       [bannerTimer, pollTimer].forEach(clearTimeout);
       tries = frames = bannerTimer = pollTimer = 0;
       banner.hidden = true;
@@ -113,11 +115,11 @@
     socket.onmessage = (event) => receive(event.data);
     // Whatever the code says: the chat goes on, so the page comes back.
     socket.onclose = ({ code }) => {
-      if (code === 4404) return warn(banner.dataset.deleted);
+      if (code === 4404) return warn("deleted");
       tries += 1;
       warnSoon();
       pollTimer ||= setTimeout(poll, SECOND);
-      setTimeout(connect, Math.min(15, 0.4 * 1.7 ** tries) * SECOND * (0.75 + Math.random() / 2));
+      retryTimer = setTimeout(connect, Math.min(15, 0.4 * 1.7 ** tries) * SECOND * (0.75 + Math.random() / 2));
     };
   }
 
@@ -126,19 +128,24 @@
     connect();
   }
 
-  function warn(words) {
-    if (banner.textContent !== words) banner.textContent = words;
+  // What is in the way, by the name of its words.
+  function warn(cause) {
+    if (banner.textContent !== banner.dataset[cause]) banner.textContent = banner.dataset[cause];
+    banner.dataset.cause = cause;
     banner.hidden = false;
   }
 
+  // The server answers, so it is the socket alone.
+  const socketCause = () => (wasOpen ? "lost" : "blocked");
+
   function warnSoon() {
-    bannerTimer ||= setTimeout(() => warn(banner.dataset.blocked), 3 * SECOND);
+    bannerTimer ||= setTimeout(() => banner.hidden && warn(navigator.onLine ? socketCause() : "offline"), 3 * SECOND);
   }
 
   async function ask({ force = false } = {}) {
     const answer = await fetch(`${root.dataset.changesUrl}?seen=${force ? 0 : known}`, { headers: { "HX-Request": "true" } });
-    if (answer.status === 404) warn(banner.dataset.deleted);
-    else if (answer.redirected) warn(banner.dataset.signedOut);
+    if (answer.status === 404) warn("deleted");
+    else if (answer.redirected) warn("signedOut");
     else if (!answer.ok) throw new Error(answer.status);
     else return receive(await answer.text(), { force });
     return false;
@@ -147,9 +154,9 @@
   async function poll() {
     try {
       await ask({ force: isWriting() });
-      if (banner.textContent === banner.dataset.unreachable) warn(banner.dataset.blocked);
+      if (["unreachable", "offline"].includes(banner.dataset.cause)) warn(socketCause());
     } catch {
-      warn(banner.dataset.unreachable);
+      warn(navigator.onLine ? "unreachable" : "offline");
     }
     pollTimer = isOpen() ? 0 : setTimeout(poll, 2 * SECOND);
   }
@@ -160,6 +167,12 @@
     // Where even asking fails, the close of the socket follows and says so.
     if (isOpen() && (await ask().catch(() => false))) reconnect();
   }
+
+  // What came into its place without a focus is told where everything is told.
+  document.body.addEventListener("htmx:afterSwap", ({ detail: { target } }) => {
+    const said = target.querySelector("[data-said]");
+    if (said) status.textContent = said.textContent.replace(/\s+/g, " ").trim();
+  });
 
   // Answers to commands come the same way as events.
   document.body.addEventListener("htmx:beforeSwap", (event) => {
@@ -178,7 +191,8 @@
       else if (Date.now() - lastWord > 25 * SECOND) say();
     }, 5 * SECOND);
     document.addEventListener("visibilitychange", () => document.hidden || check());
-    window.addEventListener("online", check);
+    window.addEventListener("offline", () => warn("offline"));
+    window.addEventListener("online", reconnect);
     window.addEventListener("pageshow", (event) => event.persisted && check());
   }
 }

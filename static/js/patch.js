@@ -23,11 +23,19 @@
     else old.data = fresh.data;
   }
 
+  // What one types in a place that is kept is kept, also where the message it belongs to was changed elsewhere.
+  function replace(old, fresh) {
+    if ("keep" in (old.dataset || {}) && "keep" in (fresh.dataset || {})) fresh.append(...old.childNodes);
+    old.replaceWith(fresh);
+  }
+
   function patch(old, fresh) {
     if (old.isEqualNode(fresh)) return;
-    if (!isSamePlace(old, fresh)) old.replaceWith(fresh);
+    if (!isSamePlace(old, fresh)) replace(old, fresh);
     else if (old.nodeType !== Node.ELEMENT_NODE) patchText(old, fresh);
     else if (!("keep" in old.dataset)) {
+      const typed = old.querySelector(":scope > [data-keep]:has(form)");
+      if (typed && !fresh.querySelector(":scope > [data-keep]")) fresh.prepend(typed);
       copyAttributes(old, fresh);
       patchChildren(old, fresh);
     }

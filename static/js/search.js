@@ -1,14 +1,11 @@
 // Finding: the palette (Ctrl+K), what stands in the list of chats while one types, and the words in what a hit opened.
 "use strict";
 {
-  const isMac = /mac|iphone|ipad/i.test(navigator.userAgent);
   const palette = document.getElementById("palette");
   const box = document.getElementById("palette-q");
   const links = () => [...palette.querySelectorAll("a")];
 
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "k" || !(isMac ? event.metaKey : event.ctrlKey) || event.shiftKey || event.altKey) return;
-    event.preventDefault();
+  document.addEventListener("foldline:palette", () => {
     if (palette.open) return palette.close();
     if (document.querySelector("dialog[open]")) return;
     box.value = "";

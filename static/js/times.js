@@ -12,14 +12,20 @@
     return isToday ? clock : `${at.toLocaleDateString(own, { day: "numeric", month: "short" })}, ${clock}`;
   }
 
-  function elapsed(time) {
-    const seconds = Math.max(0, Math.round((Date.now() - new Date(time.dateTime)) / 1000));
-    const words = seconds < 60 ? time.dataset.elapsed : time.dataset.elapsedLong;
-    return words.replace("{minutes}", Math.floor(seconds / 60)).replace("{seconds}", seconds % 60);
+  const secondsSince = (time) => Math.round((Date.now() - new Date(time.dateTime)) / 1000);
+
+  function span(seconds, short, long) {
+    return (seconds < 60 ? short : long).replace("{minutes}", Math.floor(seconds / 60)).replace("{seconds}", seconds % 60);
   }
 
   function tell() {
-    document.querySelectorAll("time[data-elapsed]").forEach((time) => (time.textContent = elapsed(time)));
+    for (const time of document.querySelectorAll("time[data-elapsed]")) {
+      time.textContent = span(Math.max(0, secondsSince(time)), time.dataset.elapsed, time.dataset.elapsedLong);
+    }
+    for (const time of document.querySelectorAll("time[data-left]")) {
+      const left = -secondsSince(time);
+      time.textContent = left > 0 ? span(left, time.dataset.left, time.dataset.leftLong) : time.dataset.due;
+    }
   }
 
   const exact = (at) => at.toLocaleString(own, { dateStyle: "long", timeStyle: "short" });

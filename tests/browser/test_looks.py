@@ -110,8 +110,8 @@ def test_sidebar_of_a_phone_opens_and_closes(visit: Callable[..., Visit]) -> Non
     page = hand.open(hand.chat("Hello", "Hello to you."))
     expect(page.get_by_role("navigation", name="Chats")).to_be_hidden()
 
-    page.get_by_role("link", name="Chats", exact=True).tap()
+    page.get_by_role("button", name="Chats", exact=True).tap()
     expect(page.get_by_role("navigation", name="Chats")).to_be_visible()
-    page.get_by_role("link", name="Close").tap()
+    page.get_by_role("button", name="Close", exact=True).tap()
 
     expect(page.get_by_role("navigation", name="Chats")).to_be_hidden()

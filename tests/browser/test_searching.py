@@ -45,7 +45,7 @@ def test_field_on_a_phone(visit: Callable[..., Visit]) -> None:
     phone = visit(viewport=SIZES["phone"])
     phone.chat(*PEBBLES, folded_through=3)
     page = phone.open("/")
-    page.get_by_role("link", name="Chats").click()
+    page.get_by_role("button", name="Chats", exact=True).click()
     field(page).fill("pebbles or not")
     expect(page.locator("#found")).to_contain_text("Nothing found")
     field(page).fill("pebbles")

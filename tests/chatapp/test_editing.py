@@ -294,6 +294,22 @@ async def test_every_refusal_keeps_what_was_typed_and_stores_nothing(alice: Visi
     assert await in_database(chat.messages.filter(position=0).count) == 1
 
 
+@pytest.mark.parametrize("htmx", [True, False])
+@pytest.mark.parametrize("how", ["save", "answer"])
+async def test_edit_in_a_tab_that_has_not_seen_another_edit_is_a_conflict(alice: Visitor, how: str, htmx: bool) -> None:
+    chat = await long_chat(alice, turns=2, window=2_000)
+    message = await message_at(chat, 0)
+    await post(alice, chat, message, text="The first tab", how="save")
+
+    late = await post(alice, chat, message, text="The second tab", how=how, htmx=htmx)
+
+    assert late.status_code == 409
+    assert "changed or deleted elsewhere" in late.content.decode()
+    assert htmx or "The second tab" in late.content.decode()
+    assert (await message_at(chat, 0)).content == "The first tab"
+    assert not await in_database(chat.messages.filter(content="The second tab").exists)
+
+
 async def test_j1_archived_message_is_edited_without_overflow(alice: Visitor) -> None:
     """A very long chat: the new path begins at its end, folds before it is sent, and no request exceeds the window."""
     window = 4_000
