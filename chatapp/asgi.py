@@ -18,6 +18,7 @@ from django.urls import path  # noqa: E402
 
 from chatapp import runs  # noqa: E402
 from chatapp.consumers import ChatConsumer  # noqa: E402
+from chatapp.files.limits import MOST_BYTES  # noqa: E402
 from chatapp.gates import limit_body, same_origin  # noqa: E402
 
 routed = ProtocolTypeRouter(
@@ -26,7 +27,10 @@ routed = ProtocolTypeRouter(
             http,
             most_bytes=settings.BODY_LIMIT_BYTES,
             # A little more than the file, so that the page's own sentence is what a person reads.
-            elsewhere={"/import/": settings.IMPORT_FORM_LIMIT_BYTES + settings.BODY_LIMIT_BYTES},
+            elsewhere={
+                "/import/": settings.IMPORT_FORM_LIMIT_BYTES + settings.BODY_LIMIT_BYTES,
+                r"/files/|/chats/([0-9a-f-]{36}/send/)?": MOST_BYTES + settings.BODY_LIMIT_BYTES,
+            },
         ),
         "websocket": same_origin(
             AuthMiddlewareStack(URLRouter([path("ws/chats/<uuid:chat_id>/", ChatConsumer.as_asgi())])),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,11 +22,12 @@ class BodyTooLarge(Exception):
 def limit_body(application: Application, *, most_bytes: int, elsewhere: Mapping[str, int]) -> Application:
     """Answer 413 as soon as a body is known to be larger: a 300 MB POST to any view cost 373 MB without it.
 
-    `elsewhere`: addresses with a limit of their own, where what comes is a file and goes to the disk.
+    `elsewhere`: addresses (as patterns) with a limit of their own, where what comes is a file and goes to the disk.
     """
 
     async def limited(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        most_here = elsewhere.get(scope["path"], most_bytes)
+        own = (most for address, most in elsewhere.items() if re.fullmatch(address, scope["path"]))
+        most_here = next(own, most_bytes)
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if not announced.isdigit() or int(announced) > most_here:
             await _refuse(scope, send)

@@ -22,7 +22,8 @@ from chatapp.presenting.messages import render_kept
 from compaction.budget import recorded_reply
 from compaction.exact import split_blocks
 from compaction.request import Piece, RequestMessage, as_payload, assemble
-from compaction.tokens import estimate_message, estimate_text
+from compaction.tokens import IMAGE_TOKENS, estimate_message, estimate_text
+from compaction.transcript import Image
 from compaction.transcript import Message as PureMessage
 
 MOST_LISTED = 50
@@ -32,8 +33,9 @@ MOST_LISTED = 50
 class Part:
     """One part of the request; the texts of all parts of a message, joined, are what is sent.
 
-    Kinds: system, record, values, pinned, live, pending, and mark for words of Foldline's own. `tokens` are as the
-    model counted them where `is_measured`. `values`: how many exact values it holds. `calls`: tools called beside it.
+    Kinds: system, record, values, pinned, live, pending, image, and mark for words of Foldline's own. `tokens` are
+    as the model counted them where `is_measured`. `values`: how many exact values it holds. `calls`: tools called
+    beside it.
     """
 
     kind: str
@@ -96,14 +98,14 @@ class CompactionView:
         return row.status == Compaction.Status.UNDONE and row.mode != Compaction.Mode.FRESH and not row.summary
 
 
-def read_request(chat_id: UUID, *, pending_text: str = "") -> RequestView:
-    """What would be sent if a message were written now, or with `pending_text` if that were sent."""
+def read_request(chat_id: UUID, *, pending_text: str = "", pending_images: tuple[Image, ...] = ()) -> RequestView:
+    """What would be sent if a message were written now, or with what is pending if that were sent."""
     now = loading.load_situation(chat_id, to_send=True)
     typed = pending_text if pending_text.strip() else ""
-    situation = now.with_pending(typed)
+    situation = now.with_pending(typed, pending_images)
     sent = situation.to_send()
     request = assemble(sent.transcript, no_system_role=situation.no_system_role)
-    meter = now.meter(pending_text=typed)
+    meter = now.meter(pending_text=typed, pending_images=pending_images)
     left_out = [*_left_out(situation, sent.dropped, "dropped"), *_left_out(situation, sent.shortened, "shortened")]
     known = {*sent.dropped, *sent.shortened}
     left_out += _left_out(situation, [each for each in _forced_out(situation.chat) if each not in known], "forced")
@@ -114,7 +116,7 @@ def read_request(chat_id: UUID, *, pending_text: str = "") -> RequestView:
         archived=_archived(situation),
         left_out=left_out[:MOST_LISTED],
         left_out_count=len(left_out) + now.unread_count,
-        has_pending=bool(typed),
+        has_pending=bool(typed or pending_images),
         folds_first=folds_next(situation.chat, meter, situation.model),
         run_live=Run.objects.live().filter(chat_id=chat_id).exists(),
         raw_json=_body(situation, request),
@@ -136,11 +138,11 @@ def read_compactions(chat: Chat) -> list[CompactionView]:
 
 
 def _body(situation: Situation, request: tuple[RequestMessage, ...]) -> str:
-    """The body as the client makes it, options that the endpoint was seen to refuse included."""
+    """The body as the client makes it, options that the endpoint was seen to refuse included; images by name."""
     params = situation.chat.parameters
     body = make_body(
         situation.transcript.model,
-        as_payload(request),
+        as_payload(request, _shown_urls(request)),
         params=params,
         max_tokens=None,
         temperature=None,
@@ -149,11 +151,17 @@ def _body(situation: Situation, request: tuple[RequestMessage, ...]) -> str:
     return json.dumps({**body, "stream": True}, ensure_ascii=False, indent=2)
 
 
+def _shown_urls(request: tuple[RequestMessage, ...]) -> dict[str, str]:
+    """Megabytes of base64 are nothing to read."""
+    return {image.id: f"data:… ({image.name})" for message in request for image in message.images}
+
+
 def _parts(request: tuple[RequestMessage, ...], situation: Situation) -> Iterator[Part]:
     said = {each.id: each for each in (*situation.transcript.pinned, *situation.transcript.messages)}
     for message in request:
         # What a message itself takes, its calls of tools included, is told with the first of its parts.
-        beside = estimate_message(message) - estimate_text(message.content)
+        images = len(message.images) * IMAGE_TOKENS
+        beside = estimate_message(message) - estimate_text(message.content) - images
         calls = ", ".join(f"{call.name}({call.arguments})" for call in message.tool_calls)
         for piece in message.pieces or (Piece("live", ""),):
             row = said.get(piece.message_id) if piece.kind in {"live", "pinned"} else None
@@ -170,6 +178,8 @@ def _parts(request: tuple[RequestMessage, ...], situation: Situation) -> Iterato
                     values=len(values_in(text)) if has_values else 0,
                 )
                 beside, calls = 0, ""
+        for image in message.images:
+            yield Part("image", message.role, image.name, round(IMAGE_TOKENS * situation.limits.ratio))
 
 
 def _recorded(row: PureMessage | None, text: str, situation: Situation) -> int | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from compaction.limits import Limits, headroom_tokens, trigger_tokens
 from compaction.request import pinned_turns, record_text
-from compaction.tokens import MESSAGE_TOKENS, estimate_message, estimate_request, estimate_text
+from compaction.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, estimate_message, estimate_request, estimate_text
 from compaction.transcript import Message, Transcript, Usage
 
 __all__ = ["Limits", "Meter", "Weight", "headroom_tokens", "measure", "recorded_size", "trigger_tokens", "weigh"]
@@ -61,9 +61,19 @@ class Weight:
     messages: tuple[int, ...]
 
 
-def measure(transcript: Transcript, limits: Limits, *, pending_text: str = "", no_system_role: bool = False) -> Meter:
+def measure(
+    transcript: Transcript,
+    limits: Limits,
+    *,
+    pending_text: str = "",
+    pending_images: int = 0,
+    no_system_role: bool = False,
+) -> Meter:
     """The newest usable usage and an estimate of everything newer, or else the estimate of the whole next request."""
-    return weigh(transcript, limits, pending_text=pending_text, no_system_role=no_system_role).meter
+    weight = weigh(
+        transcript, limits, pending_text=pending_text, pending_images=pending_images, no_system_role=no_system_role
+    )
+    return weight.meter
 
 
 def weigh(
@@ -71,6 +81,7 @@ def weigh(
     limits: Limits,
     *,
     pending_text: str = "",
+    pending_images: int = 0,
     no_system_role: bool = False,
     estimated: tuple[int, ...] | None = None,
 ) -> Weight:
@@ -82,7 +93,9 @@ def weigh(
     if messages is None:
         messages = tuple(0 if message.is_empty else estimate_message(message) for message in transcript.messages)
     estimate = _estimate_parts(transcript, sum(messages), limits.ratio, no_system_role=no_system_role)
-    pending = _scaled(MESSAGE_TOKENS + estimate_text(pending_text), limits.ratio) if pending_text else 0
+    is_typing = bool(pending_text or pending_images)
+    typed = estimate_text(pending_text) + pending_images * IMAGE_TOKENS
+    pending = _scaled(MESSAGE_TOKENS + typed, limits.ratio) if is_typing else 0
     index, distrusted = _newest_usage(transcript, limits.window) if estimated is None else (None, "")
     if index is None:
         size = sum(estimate) + max(0, transcript.measured_offset)

@@ -19,7 +19,7 @@ def may_pin(transcript: Transcript, message: Message, limits: Limits) -> Refusal
 
     An unknown window counts as 8,192. The detail of `too_much_pinned` is tokens with it > tokens allowed.
     """
-    if message.role == "tool" or message.tool_calls or message.is_waiting or not message.content.strip():
+    if message.role == "tool" or message.tool_calls or message.is_waiting or message.is_empty:
         return Refusal(NOT_PINNABLE)
     pinned = {found.id: found for found in (*pinned_messages(transcript), message)}
     in_order = sorted(pinned.values(), key=lambda found: found.position)

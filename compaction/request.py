@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from compaction.quoting import fenced
-from compaction.transcript import BROKEN_OFF, Message, ToolCall, Transcript, first_unanswered
+from compaction.transcript import BROKEN_OFF, Image, Message, ToolCall, Transcript, first_unanswered
 
 RECORD_NOTICE = (
     "What follows is a quoted record of the earlier turns of this conversation. "
@@ -17,6 +17,7 @@ BROKEN_OFF_MARK = "[This reply broke off here.]"
 OPENING_MARK = "[The conversation begins with the assistant.]"
 OTHER_ROLE = {"user": "assistant", "assistant": "user"}
 GAP_MARK = "[Turns that the record tells.]"
+GONE_MARK = "[An image that is no longer there.]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class RequestMessage:
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    images: tuple[Image, ...] = ()
     pieces: Pieces = field(default=(), compare=False, repr=False)
 
 
@@ -79,13 +81,13 @@ def _apart(first: Pieces, then: Pieces) -> Pieces:
     return (*before, replace(last, text=f"{last.text}\n\n"), *then)
 
 
-def _said(role: str, pieces: Pieces, calls: tuple[ToolCall, ...] = (), call_id: str = "") -> RequestMessage:
-    return RequestMessage(role, "".join(piece.text for piece in pieces), calls, call_id, pieces)
+def _said(role: str, pieces: Pieces, *, images: tuple[Image, ...] = ()) -> RequestMessage:
+    return RequestMessage(role, "".join(piece.text for piece in pieces), images=images, pieces=pieces)
 
 
 def _said_also(message: RequestMessage, pieces: Pieces) -> RequestMessage:
     """The same message with other words."""
-    return _said(message.role, pieces, message.tool_calls, message.tool_call_id)
+    return replace(message, content="".join(piece.text for piece in pieces), pieces=pieces)
 
 
 def pinned_turns(pinned: Iterable[Message]) -> tuple[RequestMessage, ...]:
@@ -93,11 +95,11 @@ def pinned_turns(pinned: Iterable[Message]) -> tuple[RequestMessage, ...]:
     turns: list[RequestMessage] = []
     role = "assistant"
     for message in pinned:
-        if message.role not in OTHER_ROLE or not message.content.strip():
+        if message.role not in OTHER_ROLE or not (message.content.strip() or message.images):
             continue
         if message.role == role:
             turns.append(_said(OTHER_ROLE[role], _piece("mark", GAP_MARK)))
-        turns.append(_said(message.role, _piece("pinned", message.content, message.id)))
+        turns.append(_said(message.role, _piece("pinned", message.content, message.id), images=message.images))
         role = message.role
     return (*turns, _said("assistant", _piece("mark", GAP_MARK))) if role == "user" else tuple(turns)
 
@@ -106,13 +108,19 @@ def record_text(summary: str) -> str:
     return f"{RECORD_NOTICE}\n{fenced(summary, of='earlier turns')}" if summary.strip() else ""
 
 
-def as_payload(messages: Iterable[RequestMessage]) -> list[dict[str, Any]]:
-    """The `messages` of Chat Completions, with a stable order of keys, so that equal requests are equal bytes."""
-    return [_as_dict(message) for message in messages]
+def as_payload(messages: Iterable[RequestMessage], urls: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+    """The `messages` of Chat Completions, with a stable order of keys, so that equal requests are equal bytes.
+
+    `urls`: the address of each image, by its id.
+    """
+    return [_as_dict(message, urls or {}) for message in messages]
 
 
-def _as_dict(message: RequestMessage) -> dict[str, Any]:
+def _as_dict(message: RequestMessage, urls: Mapping[str, str]) -> dict[str, Any]:
     wire: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.images:
+        said = [{"type": "text", "text": message.content}] if message.content.strip() else []
+        wire["content"] = [*said, *(_image_part(urls.get(image.id)) for image in message.images)]
     if message.tool_calls:
         wire["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -121,6 +129,10 @@ def _as_dict(message: RequestMessage) -> dict[str, Any]:
     if message.tool_call_id:
         wire["tool_call_id"] = message.tool_call_id
     return wire
+
+
+def _image_part(url: str | None) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": url}} if url else {"type": "text", "text": GONE_MARK}
 
 
 def _sendable(transcript: Transcript) -> Iterator[Message]:
@@ -158,10 +170,11 @@ def _step(message: Message, results: list[Message]) -> Iterator[RequestMessage]:
     if message.role == "assistant" and message.status in BROKEN_OFF and content.strip():
         content = f"{content}\n\n{BROKEN_OFF_MARK}"
     if content.strip() or calls or message.images:
-        yield _said(message.role, _piece("pinned" if message.is_pinned else "live", content, message.id), calls)
+        pieces = _piece("pinned" if message.is_pinned else "live", content, message.id)
+        yield replace(_said(message.role, pieces, images=message.images), tool_calls=calls)
     for call in calls:
         result = by_call[call.id]
-        yield _said("tool", _piece("live", result.content, result.id), (), call.id)
+        yield replace(_said("tool", _piece("live", result.content, result.id)), tool_call_id=call.id)
 
 
 def _alternating(messages: Iterable[RequestMessage]) -> list[RequestMessage]:
@@ -171,7 +184,8 @@ def _alternating(messages: Iterable[RequestMessage]) -> list[RequestMessage]:
         if not turns and message.role != "user":
             turns.append(_said("user", _piece("mark", OPENING_MARK)))
         if last.role == message.role and message.role != "tool" and not last.tool_calls:
-            turns[-1] = _said(message.role, _apart(last.pieces, message.pieces), message.tool_calls)
+            joined = replace(message, images=(*last.images, *message.images))
+            turns[-1] = _said_also(joined, _apart(last.pieces, message.pieces))
             continue
         if last.role == "tool" and message.role == "user":
             turns.append(_said("assistant", _piece("mark", BROKEN_OFF_MARK)))

@@ -20,9 +20,9 @@ DENSEST = 8
 
 
 def as_text(message: Message) -> str:
-    """One message as the summariser reads it, with its tool calls by name and arguments; "" for an empty one."""
+    """One message as the summariser reads it, with its tool calls and the names of its images; "" for an empty one."""
     calls = "".join(f"\n[calls the tool {call.name}: {call.arguments}]" for call in message.tool_calls)
-    images = f"\n[{message.images} image(s)]" if message.images else ""
+    images = "".join(f"\n[shows an image: {image.name}]" for image in message.images)
     said = f"{message.content.strip()}{calls}{images}".strip()
     return f"{heading(message)}: {said}" if said else ""
 

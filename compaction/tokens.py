@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Protocol
 
-from compaction.transcript import ToolCall
+from compaction.transcript import Image, ToolCall
 
 MESSAGE_TOKENS = 4
 TOOL_CALL_TOKENS = 8
@@ -50,6 +50,8 @@ class Countable(Protocol):
     def content(self) -> str: ...
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]: ...
+    @property
+    def images(self) -> tuple[Image, ...]: ...
 
 
 def estimate_text(text: str) -> int:
@@ -75,8 +77,7 @@ def estimate_message(message: Countable) -> int:
     tokens = MESSAGE_TOKENS + estimate_text(message.content)
     for call in message.tool_calls:
         tokens += TOOL_CALL_TOKENS + estimate_text(call.name) + estimate_text(call.arguments)
-    images: int = getattr(message, "images", 0)
-    return tokens + images * IMAGE_TOKENS
+    return tokens + len(message.images) * IMAGE_TOKENS
 
 
 def estimate_request(messages: Iterable[Countable]) -> int:

@@ -28,6 +28,14 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """An image that goes with a message; whoever sends the request knows what `id` stands for."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one call as the endpoint told them; cached ones are part of prompt, reasoning ones of completion."""
 
@@ -56,7 +64,7 @@ class Message:
     usage: Usage | None = None
     model: str = ""
     estimated_prompt: int = 0
-    images: int = 0
+    images: tuple[Image, ...] = ()
     made_after_boundary: bool = True
     is_pinned: bool = False
 

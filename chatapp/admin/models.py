@@ -92,7 +92,7 @@ class LanguageModelAdmin(StaffOnly):
                 "description": _(
                     "Prices only turn recorded tokens into money; leave them empty for a model of your own."
                 ),
-                "fields": ["no_system_role", "prompt_price", "completion_price"],
+                "fields": ["sees_images", "no_system_role", "prompt_price", "completion_price"],
             },
         ),
     ]
@@ -110,7 +110,7 @@ class LanguageModelAdmin(StaffOnly):
             ]
         if obj:
             return self.fieldsets
-        return [(None, {"fields": ["endpoint", "name", "enabled", "window_set", "threshold_percent"]})]
+        return [(None, {"fields": ["endpoint", "name", "enabled", "window_set", "threshold_percent", "sees_images"]})]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         at_least = {"min_value": 0} if isinstance(db_field, DecimalField) else {}

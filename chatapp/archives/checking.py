@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
@@ -12,14 +13,18 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.dateparse import parse_datetime
 
-from chatapp.archives.layout import CHAT, COMPACTION, MESSAGE
+from chatapp.archives.layout import CHAT, COMPACTION, FILE, MESSAGE
+from chatapp.files.images import check_image
+from chatapp.files.limits import MOST_BYTES, MOST_CHARACTERS
+from chatapp.files.naming import harmless_name
+from chatapp.files.unusable import Unusable
 from chatapp.history.copying import Original
 from chatapp.history.texts import storable
 from chatapp.llm.options import OURS
-from chatapp.models import Chat, Compaction, LanguageModel, Message
+from chatapp.models import Chat, Compaction, File, LanguageModel, Message
 from compaction.segments import Segment
 
-Row = TypeVar("Row", Chat, Message, Compaction)
+Row = TypeVar("Row", Chat, Message, Compaction, File)
 OLDEST, NEWEST = 1970, 9998
 LARGEST = 2**31 - 1
 
@@ -48,7 +53,10 @@ def check_chat(raw: Any, *, owner_id: int, usable: Mapping[str, LanguageModel]) 
     _check_compactions(compactions, messages)
     if _boundary(compactions, messages) != raw.get("boundary"):
         raise BadChat("wrong_boundary")
-    return Original(chat, messages, compactions)
+    files = _by_number(raw, "files", _file) if "files" in raw else {}
+    for file in files.values():
+        file.owner_id = owner_id
+    return Original(chat, messages, compactions, files, _attached(raw, messages, files))
 
 
 def _by_number(raw: dict[str, Any], name: str, read: Callable[[dict[str, Any]], Row]) -> dict[int, Row]:
@@ -63,6 +71,35 @@ def _by_number(raw: dict[str, Any], name: str, read: Callable[[dict[str, Any]], 
     if len(rows) != len(listed):
         raise BadChat("broken_links")
     return rows
+
+
+def _file(raw: dict[str, Any]) -> File:
+    """An image is looked at as any upload is."""
+    row = _row(File, raw, FILE)
+    row.name, row.size = harmless_name(row.name), len(row.text)
+    try:
+        row.data = base64.b64decode(_text(raw.get("data")), validate=True)
+        if row.is_image:
+            check_image(row)
+    except (ValueError, Unusable) as error:
+        raise BadChat("malformed") from error
+    is_too_large = len(row.text) > MOST_CHARACTERS or len(row.data) > MOST_BYTES
+    if is_too_large or bool(row.data) != row.is_image or bool(row.text) == row.is_image:
+        raise BadChat("malformed")
+    return row
+
+
+def _attached(raw: dict[str, Any], messages: dict[int, Message], files: dict[int, File]) -> dict[int, list[int]]:
+    """Of each message that has any; one that was deleted has none."""
+    attached: dict[int, list[int]] = {}
+    for one in raw["messages"]:
+        numbers = [_whole(number, least=1) for number in _list(one.get("files", []))]
+        if not files.keys() >= set(numbers):
+            raise BadChat("broken_links")
+        row = messages[one["id"]]
+        if numbers and not row.deleted_at:
+            attached[one["id"]], row.file_count = numbers, len(numbers)
+    return attached
 
 
 def _message(raw: dict[str, Any]) -> Message:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -12,11 +13,12 @@ from uuid import UUID
 
 from django.db import transaction
 
-from chatapp.archives.layout import CHAT, COMPACTION, FORMAT, MESSAGE, VERSION
+from chatapp.archives.layout import CHAT, COMPACTION, FILE, FORMAT, MESSAGE, VERSION
 from chatapp.database import in_database
+from chatapp.history.attaching import files_with_content
 from chatapp.history.boundary import as_stored, segments_of
 from chatapp.history.locking import lock_chat
-from chatapp.models import Chat, Compaction, Message
+from chatapp.models import Chat, Compaction, File, Message
 
 Numbers = Mapping[int | None, int]
 
@@ -39,23 +41,32 @@ def chat_json(chat_id: UUID) -> list[str]:
             chat = lock_chat(chat_id)
             rows = list(chat.messages.order_by("pk"))
             folds = list(chat.compactions.exclude(status=Compaction.Status.RUNNING).order_by("pk"))
+            attached = files_with_content(rows)
     except Chat.DoesNotExist:
         return []
     numbers: Numbers = {row.pk: number for number, row in enumerate(rows, start=1)}
+    files = {file.pk: file for row in rows for file in attached.get(row.pk, ())}
+    held = {pk: [list(files).index(file.pk) + 1 for file in each] for pk, each in attached.items()}
     head = _columns(chat, CHAT) | {
         "model": chat.model.name if chat.model else "",
         "boundary": numbers.get(chat.compacted_through_id),
     }
+    if files:
+        head["files"] = [_file(number, file) for number, file in enumerate(files.values(), start=1)]
     return [
         _json(head)[:-1] + ', "messages": [',
-        *_listed(_message(row, numbers) for row in rows),
+        *_listed(_message(row, numbers, held.get(row.pk)) for row in rows),
         '\n], "compactions": [',
         *_listed(_compactions(folds, numbers)),
         "\n]}",
     ]
 
 
-def _message(row: Message, numbers: Numbers) -> dict[str, Any]:
+def _file(number: int, file: File) -> dict[str, Any]:
+    return {"id": number, **_columns(file, FILE), "data": base64.b64encode(file.data).decode()}
+
+
+def _message(row: Message, numbers: Numbers, files: list[int] | None) -> dict[str, Any]:
     told = _columns(row, MESSAGE)
     if row.deleted_at:  # its place is told, what it said is not
         told |= {"content": "", "reasoning": "", "tool_calls": []}
@@ -67,6 +78,7 @@ def _message(row: Message, numbers: Numbers) -> dict[str, Any]:
         **told,
         "request_through": numbers.get(row.request_through_id),
         "left_out": [numbers[pk] for pk in row.left_out if pk in numbers],
+        **({"files": files} if files else {}),
     }
 
 
@@ -82,7 +94,7 @@ def _compactions(rows: list[Compaction], numbers: Numbers) -> Iterator[dict[str,
         }
 
 
-def _columns(row: Chat | Message | Compaction, names: tuple[str, ...]) -> dict[str, Any]:
+def _columns(row: Chat | Message | Compaction | File, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names}
 
 

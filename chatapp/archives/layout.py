@@ -35,6 +35,8 @@ MESSAGE = (
     "request_extras",
     "created_at",
 )
+# Its image, in base64, is told beside these as "data"; messages name their files by number.
+FILE = ("name", "kind", "text", "media_type", "is_cut", "created_at")
 COMPACTION = (
     "trigger",
     "mode",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
 import zipfile
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
@@ -15,8 +16,9 @@ from django.utils.translation import gettext, ngettext
 
 from chatapp.archives.naming import entry_name
 from chatapp.database import in_database
+from chatapp.history.attaching import files_with_content
 from chatapp.history.locking import lock_chat
-from chatapp.models import Chat, Message
+from chatapp.models import Chat, File, Message
 
 
 def chat_markdown(chat_id: UUID) -> list[str]:
@@ -61,19 +63,30 @@ def _titled(chat_id: UUID) -> tuple[str, list[str]]:
         with transaction.atomic():
             chat = lock_chat(chat_id)
             rows = list(chat.messages.on_path())
+            files = files_with_content(rows)
     except Chat.DoesNotExist:
         return "", []
     title = " ".join(chat.title.split()) or gettext("New chat")
-    return title, [f"# {title}\n", *_parts(chat, rows)]
+    return title, [f"# {title}\n", *_parts(chat, rows, files)]
 
 
-def _parts(chat: Chat, rows: list[Message]) -> Iterator[str]:
+def _parts(chat: Chat, rows: list[Message], files: dict[int, list[File]]) -> Iterator[str]:
     boundary = chat.compacted_through
     for row in rows:
         if not row.deleted_at and not row.is_live:
             yield f"\n## {_who(row)}\n\n{row.content.strip()}\n"
+            yield from map(_attached, files.get(row.pk, ()))
         if boundary and row.pk == boundary.pk:
             yield _divider(chat, boundary.position + 1)
+
+
+def _attached(file: File) -> str:
+    """A text in a fence that nothing in it can close; an image by its name."""
+    name = "\n*" + gettext("Attached: {name}").format(name=file.name) + "*\n"
+    if file.is_image:
+        return name
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", file.text)), default=0))
+    return f"{name}\n{fence}\n{file.text.rstrip()}\n{fence}\n"
 
 
 def _who(row: Message) -> str:

@@ -13,9 +13,10 @@ from chatapp.history import compactions, ledger, loading
 from chatapp.history.loading import Situation
 from chatapp.llm import Completion, Target, complete
 from chatapp.models import LanguageModel, UsageRecord
+from chatapp.payloads import payload_of
 from compaction.judging import Verdict, judge
 from compaction.planning import Plan
-from compaction.request import RequestMessage, as_payload
+from compaction.request import RequestMessage
 from compaction.transcript import Usage
 
 log = logging.getLogger("foldline.compacting")
@@ -70,7 +71,7 @@ class Summariser:
         """`params`: the chat's own options, where its request is prolonged. Raises EndpointError, Fenced."""
         completion = await complete(
             self.target,
-            as_payload(request),
+            await payload_of(request),
             params=without_answer_options(params or {}),
             max_tokens=budget,
             temperature=temperature,

@@ -14,7 +14,8 @@ from chatapp.database import in_database
 from chatapp.history import loading
 from chatapp.llm import Completion, complete, errors
 from chatapp.models import Run, UsageRecord
-from compaction.request import as_payload, assemble
+from chatapp.payloads import payload_of
+from compaction.request import assemble
 
 log = logging.getLogger("foldline.compacting")
 
@@ -40,7 +41,8 @@ async def warm(chat_id: UUID) -> None:
     try:
         target = connecting.target_of(model, situation.site)
         options = without_answer_options(situation.chat.parameters)
-        completion = await _until_in_the_way(complete(target, as_payload(request), params=options, max_tokens=1))
+        payload = await payload_of(request)
+        completion = await _until_in_the_way(complete(target, payload, params=options, max_tokens=1))
     except errors.EndpointError as error:
         log.info("The prompt was not warmed: %s", error.code)
         return

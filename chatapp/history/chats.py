@@ -8,11 +8,12 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
+from chatapp.history.attaching import erase_unattached
 from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.sizes import outdate_all
 from chatapp.history.texts import storable
-from chatapp.models import Chat, LanguageModel, Message
+from chatapp.models import Attachment, Chat, LanguageModel, Message
 
 
 @transaction.atomic
@@ -73,5 +74,9 @@ def merged_parameters(present: dict[str, Any], changes: dict[str, Any]) -> dict[
 
 @transaction.atomic
 def delete_chat(*, chat_id: UUID) -> None:
-    """The chat with all its messages; asked back by the page, not here."""
-    lock_chat(chat_id).delete()
+    """The chat with all its messages and files; asked back by the page, not here."""
+    chat = lock_chat(chat_id)
+    held = Attachment.objects.filter(Q(message__chat=chat) | Q(queued__chat=chat))
+    file_ids = set(held.values_list("file_id", flat=True))
+    chat.delete()
+    erase_unattached(file_ids)

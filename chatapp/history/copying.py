@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from django.db.models import Case, OuterRef, Subquery, Value, When
 
 from chatapp.history.boundary import as_stored, record_for_path, segments_of
 from chatapp.history.locking import number_change
-from chatapp.models import Chat, Compaction, Message
+from chatapp.models import Attachment, Chat, Compaction, File, Message
 
 FIRST_REVISION = 1
 BATCH = 300
@@ -19,12 +19,16 @@ BATCH = 300
 class Original:
     """Rows that aren't stored yet, by the number that each had; every reference in them is such a number.
 
+    `attached`: the files of each message that has any.
+
     Whoever makes it has checked that all references lead to rows of the same original.
     """
 
     chat: Chat
     messages: dict[int, Message]
     compactions: dict[int, Compaction]
+    files: dict[int, File] = field(default_factory=dict)
+    attached: dict[int, list[int]] = field(default_factory=dict)
 
 
 def store_copy(original: Original) -> Chat:
@@ -45,6 +49,12 @@ def store_copy(original: Original) -> Chat:
             message.parent_id = ids[parent]
             branches.append(message)
     Message.objects.bulk_update(branches, ["parent"], batch_size=BATCH)
+    File.objects.bulk_create(original.files.values())
+    Attachment.objects.bulk_create(
+        Attachment(message_id=ids[number], file=original.files[file])
+        for number, files in original.attached.items()
+        for file in files
+    )
     if original.compactions or any(message.request_through_id or message.left_out for message in messages.values()):
         connect_copy(chat, ids, original.compactions)
     else:  # another program's chat: a third of the queries, of thousands of chats

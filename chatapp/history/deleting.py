@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from chatapp.history.attaching import erase_forgotten, erase_unattached
 from chatapp.history.boundary import record_for_path
 from chatapp.history.compactions import forget_chunks, refuse_while_busy
 from chatapp.history.errors import NotPossible
@@ -19,9 +20,11 @@ from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.paths import versions_of
 from chatapp.history.sizes import outdate_usage
 from chatapp.history.texts import first_words
-from chatapp.models import Chat, Message
+from chatapp.models import Attachment, Chat, Message
 
 GRACE = timedelta(hours=1)
+# What was uploaded and never sent; a draft may still want it tomorrow.
+UNSENT_GRACE = timedelta(days=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +96,16 @@ def restore_message(*, chat_id: UUID, message_id: int) -> None:
 
 def is_restorable(message: Message) -> bool:
     """Whether there is a text to bring back: not once it is erased, nor where it came without it in a file."""
-    is_kept = bool(message.content or message.reasoning or message.tool_calls)
+    is_kept = bool(message.content or message.reasoning or message.tool_calls or message.file_count)
     return is_kept and message.deleted_at is not None and message.deleted_at > timezone.now() - GRACE
 
 
 def erase_deleted() -> list[UUID]:
-    """The text of what was deleted an hour ago is gone for good; the ids of the chats where something was erased."""
+    """Text and files of what was deleted an hour ago are gone for good; the ids of the chats where that was so.
+
+    With them goes what was uploaded and never sent.
+    """
+    erase_forgotten(before=timezone.now() - UNSENT_GRACE)
     due = Message.objects.filter(_HAS_TEXT, deleted_at__lte=timezone.now() - GRACE)
     chats = list(due.values_list("chat_id", flat=True).distinct())
     for chat_id in chats:
@@ -106,14 +113,18 @@ def erase_deleted() -> list[UUID]:
     return chats
 
 
-_HAS_TEXT = ~Q(content="") | ~Q(reasoning="") | ~Q(failure_detail="") | ~Q(tool_calls=[])
+_HAS_TEXT = ~Q(content="") | ~Q(reasoning="") | ~Q(failure_detail="") | ~Q(tool_calls=[]) | Q(file_count__gt=0)
 
 
 @transaction.atomic
 def _erase_in(chat_id: UUID) -> None:
     chat = lock_chat(chat_id)
     due = chat.messages.filter(_HAS_TEXT, deleted_at__lte=timezone.now() - GRACE)
-    due.update(content="", reasoning="", failure_detail="", tool_calls=[], revision=number_change(chat))
+    attachments = Attachment.objects.filter(message__in=due)
+    file_ids = set(attachments.values_list("file_id", flat=True))
+    attachments.delete()
+    erase_unattached(file_ids)  # another version may still hold one
+    due.update(content="", reasoning="", failure_detail="", tool_calls=[], file_count=0, revision=number_change(chat))
 
 
 def _to_delete(chat: Chat, message_id: int) -> Message:

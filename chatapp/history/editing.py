@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
 
+from chatapp.history.attaching import file_ids_of
 from chatapp.history.boundary import move_boundary, record_for_path
 from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.errors import NotPossible
@@ -33,10 +35,19 @@ def begin_answer(*, chat_id: UUID, message_id: int, by: str) -> Turn:
 
 
 @transaction.atomic
-def begin_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: str, by: str) -> Turn:
+def begin_edited(
+    *,
+    chat_id: UUID,
+    message_id: int,
+    text: str,
+    idempotency_key: str,
+    by: str,
+    keeps_files: Sequence[UUID] | None = None,
+) -> Turn:
     """Another wording of a user message, with a reply and run of its own; the old turn is a version beside it.
 
     An edit at or before the boundary makes a path without that summary (rule J1). The same key twice is one edit.
+    `keeps_files`: those of its files that go with the new wording; None for all.
 
     Raises ChatBusy while a run is live, NotPossible for what isn't a user message on the active path.
     """
@@ -46,15 +57,18 @@ def begin_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: 
     refuse_while_writing(chat)
     former = _editable(chat, message_id)
     branch_at(chat, former.position)
-    message = store_said(chat, text, parent=former.parent, idempotency_key=idempotency_key)
+    file_ids = _kept(former, keeps_files)
+    message = store_said(chat, text, parent=former.parent, idempotency_key=idempotency_key, file_ids=file_ids)
     return Turn(chat, message, open_reply(chat, message, by=by))
 
 
 @transaction.atomic
-def save_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: str) -> Message:
+def save_edited(
+    *, chat_id: UUID, message_id: int, text: str, idempotency_key: str, keeps_files: Sequence[UUID] | None = None
+) -> Message:
     """Another wording of a user message under which the later turns stay; the former text is a version that ends there.
 
-    The same text is no edit, the same key twice is one.
+    The same text with the same files is no edit, the same key twice is one.
 
     Raises ChatBusy while a run or a compaction is live, NotPossible for what isn't a user message on the active path.
     """
@@ -63,7 +77,8 @@ def save_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: s
         return sent
     refuse_while_busy(chat)
     former = _editable(chat, message_id)
-    if former.content == storable(text):
+    file_ids = _kept(former, keeps_files)
+    if former.content == storable(text) and len(file_ids) == former.file_count:
         return former
     number_change(chat, touched=True)
     Message.objects.filter(pk=former.pk).update(active=False, pinned=False)
@@ -72,6 +87,7 @@ def save_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: s
         text,
         parent=former.parent,
         idempotency_key=idempotency_key,
+        file_ids=file_ids,
         shown_revision=former.shown_revision,
         pinned=former.pinned,
     )
@@ -81,6 +97,10 @@ def save_edited(*, chat_id: UUID, message_id: int, text: str, idempotency_key: s
         number_change(chat, **record_for_path(chat))
     outdate_usage(chat, since=former.position, through=former.position, was_sent=former.pinned)
     return message
+
+
+def _kept(former: Message, wanted: Sequence[UUID] | None) -> list[UUID]:
+    return [pk for pk in file_ids_of(former) if wanted is None or pk in wanted] if former.file_count else []
 
 
 def _editable(chat: Chat, message_id: int) -> Message:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import BigIntegerField, F, UUIDField, Value
 
+from chatapp.history.attaching import attach, files_of
 from chatapp.history.copying import FIRST_REVISION, connect_copy
 from chatapp.history.errors import ChatBusy, NotPossible
 from chatapp.history.locking import lock_chat
@@ -44,6 +46,7 @@ def fork(*, chat_id: UUID, message_id: int) -> Chat:
     _copy_messages(path, copy)
     new = copy.messages.on_path().values_list("pk", flat=True)
     ids = dict(zip(path.values_list("pk", flat=True), new, strict=True))
+    _copy_attachments(path, ids)
     connect_copy(copy, ids, {row.pk: _unstored(row) for row in folds.order_by("pk")})
     return copy
 
@@ -65,6 +68,12 @@ def _copy_messages(path: MessageQuerySet, copy: Chat) -> None:
     columns = ", ".join(quote(str(field.column)) for field in fields)
     with connection.cursor() as cursor:
         cursor.execute(f"INSERT INTO {quote(table.db_table)} ({columns}) {select}", values)
+
+
+def _copy_attachments(path: MessageQuerySet, ids: Mapping[int, int]) -> None:
+    """The copies hold the very same files."""
+    for pk, files in files_of(path.filter(file_count__gt=0)).items():
+        attach(Message(pk=ids[pk]), [file.pk for file in files])
 
 
 def _unstored(compaction: Compaction) -> Compaction:

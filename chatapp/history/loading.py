@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from uuid import UUID
 
+from chatapp.history.attaching import NOTHING, Attached, attached_to
 from chatapp.history.boundary import compaction_in_force, segments_of
 from chatapp.models import Chat, Compaction, Endpoint, LanguageModel, Message, SiteSettings
 from chatapp.models.messages import MessageQuerySet
@@ -17,8 +18,8 @@ from compaction.memory import Memory
 from compaction.policies import windowed
 from compaction.segments import Segment
 from compaction.shrinking import Shrunk, shorten_old_results
+from compaction.transcript import Image, Status, ToolCall, Transcript, Usage
 from compaction.transcript import Message as PureMessage
-from compaction.transcript import Status, ToolCall, Transcript, Usage
 
 # What is being typed has no row yet.
 PENDING_ID = 0
@@ -51,13 +52,13 @@ class Situation:
     def no_system_role(self) -> bool:
         return bool(self.model and self.model.no_system_role)
 
-    def with_pending(self, text: str) -> Situation:
+    def with_pending(self, text: str, images: tuple[Image, ...] = ()) -> Situation:
         """As if `text` had been sent already; nothing is stored."""
-        if not text:
+        if not text and not images:
             return self
         messages = self.transcript.messages
         position = messages[-1].position + 1 if messages else self.transcript.archived_count
-        typed = PureMessage(id=PENDING_ID, position=position, role="user", content=text)
+        typed = PureMessage(id=PENDING_ID, position=position, role="user", content=text, images=images)
         return replace(self, transcript=replace(self.transcript, messages=(*messages, typed)))
 
     def to_send(self) -> Shrunk:
@@ -66,13 +67,14 @@ class Situation:
             return windowed(self.transcript, self.limits)
         return shorten_old_results(self.transcript, self.limits)  # rule B9
 
-    def meter(self, *, pending_text: str = "") -> Meter:
+    def meter(self, *, pending_text: str = "", pending_images: tuple[Image, ...] = ()) -> Meter:
         """The one figure that meter, trigger, button and admin read (rule A7), of what is really sent."""
-        sent = self.with_pending(pending_text).to_send().transcript
+        sent = self.with_pending(pending_text, pending_images).to_send().transcript
         return measure(
-            replace(sent, messages=sent.messages[:-1]) if pending_text else sent,
+            replace(sent, messages=sent.messages[:-1]) if pending_text or pending_images else sent,
             self.limits,
             pending_text=pending_text,
+            pending_images=len(pending_images),
             no_system_role=self.no_system_role,
         )
 
@@ -129,10 +131,12 @@ def _recent_completions(chat: Chat) -> list[int]:
     return [tokens or 0 for tokens in newest][::-1]
 
 
-def measure_new_chat(system_prompt: str, limits: Limits, *, pending_text: str = "") -> Meter:
+def measure_new_chat(
+    system_prompt: str, limits: Limits, *, pending_text: str = "", pending_images: tuple[Image, ...] = ()
+) -> Meter:
     """The meter of a chat without messages."""
     empty = Transcript(system_prompt=system_prompt, summary="", messages=(), model="")
-    return measure(empty, limits, pending_text=pending_text)
+    return measure(empty, limits, pending_text=pending_text, pending_images=len(pending_images))
 
 
 def load_situation(
@@ -200,17 +204,26 @@ def unread_ids(situation: Situation) -> tuple[int, ...]:
 
 def archived_messages(chat: Chat, *, since: int, through: int) -> tuple[PureMessage, ...]:
     """Archived messages of the active path between two positions, both included."""
-    rows = chat.messages.on_path().filter(position__gte=since, position__lte=through)
-    return tuple(pure_message(row, None) for row in rows)
+    rows = list(chat.messages.on_path().filter(position__gte=since, position__lte=through))
+    beside = attached_to(rows, sees_images=False)
+    return tuple(pure_message(row, None, beside.get(row.pk, NOTHING)) for row in rows)
 
 
-def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, pending_text: str = "") -> Meter:
+def load_meter(
+    chat: Chat,
+    site: SiteSettings,
+    model: LanguageModel | None,
+    *,
+    pending_text: str = "",
+    pending_images: tuple[Image, ...] = (),
+) -> Meter:
     """The same figure as `Situation.meter`, whatever the length: it is read from the newest usable usage on.
 
     Without such a usage all live messages are estimated, once a revision.
     """
     if chat.policy == Chat.Policy.WINDOW:
-        return load_situation(chat.pk, model=model, to_send=True).meter(pending_text=pending_text)
+        situation = load_situation(chat.pk, model=model, to_send=True)
+        return situation.meter(pending_text=pending_text, pending_images=pending_images)
     no_system_role = bool(model and model.no_system_role)
     limits = limits_of(model, site, chat)
     live = chat.messages.on_path().after_boundary(chat.compacted_through)
@@ -222,11 +235,17 @@ def load_meter(chat: Chat, site: SiteSettings, model: LanguageModel | None, *, p
     ).last()
     if measured:
         newer = _transcript(chat, _force_of(chat), model, live.filter(position__gte=measured.position))
-        meter = measure(newer, limits, pending_text=pending_text, no_system_role=no_system_role)
+        meter = measure(
+            newer,
+            limits,
+            pending_text=pending_text,
+            pending_images=len(pending_images),
+            no_system_role=no_system_role,
+        )
         if meter.measured:
             return meter
     whole = _measure_whole(chat.pk, chat.revision, model.pk if model else None, limits, no_system_role=no_system_role)
-    pending = measure_new_chat("", limits, pending_text=pending_text).pending
+    pending = measure_new_chat("", limits, pending_text=pending_text, pending_images=pending_images).pending
     return replace(whole, used=whole.used + pending, pending=pending)
 
 
@@ -250,32 +269,38 @@ def _transcript(
     """`force`: the compaction whose record stands for what is archived."""
     boundary = chat.compacted_through
     model_name = model.name if model else ""
-    pinned = chat.messages.on_path().up_to_boundary(boundary).filter(pinned=True)
+    pinned = list(chat.messages.on_path().up_to_boundary(boundary).filter(pinned=True))
+    shown = [row for row in rows if row.content or row.tool_calls or not row.is_live]
+    beside = attached_to([*pinned, *shown], sees_images=bool(model and model.sees_images))
     return Transcript(
         system_prompt=chat.system_prompt,
         summary=chat.summary,
-        messages=tuple(pure_message(row, boundary) for row in rows if row.content or row.tool_calls or not row.is_live),
+        messages=tuple(pure_message(row, boundary, beside.get(row.pk, NOTHING)) for row in shown),
         model=model_name,
         archived_count=boundary.position + 1 if boundary else 0,
         measured_offset=force.measured_offset if force and force.measured_model == model_name else 0,
-        pinned=tuple(pure_message(row, boundary) for row in pinned),
+        pinned=tuple(pure_message(row, boundary, beside.get(row.pk, NOTHING)) for row in pinned),
     )
 
 
-def pure_message(row: Message, boundary: Message | None) -> PureMessage:
-    """What was deleted keeps its place as an empty message: turns stay turns, and nothing of it is sent (J2)."""
+def pure_message(row: Message, boundary: Message | None, beside: Attached = NOTHING) -> PureMessage:
+    """What was deleted keeps its place as an empty message: turns stay turns, and nothing of it is sent (J2).
+
+    `beside`: what its files add.
+    """
     calls = () if row.is_deleted else row.tool_calls
     return PureMessage(
         id=row.pk,
         position=row.position,
         role=row.role,
-        content="" if row.is_deleted else row.content,
+        content="" if row.is_deleted else beside.beside(row.content),
         status=Status(row.status),
         tool_calls=tuple(ToolCall(call["id"], call["name"], call["arguments"]) for call in calls),
         tool_call_id=row.tool_call_id,
         usage=_usage(row),
         model=row.model_name,
         estimated_prompt=row.estimated_prompt_tokens or 0,
+        images=() if row.is_deleted else beside.images,
         is_pinned=row.pinned,
         made_after_boundary=row.request_through_id == (boundary.pk if boundary else None),
     )

@@ -83,7 +83,7 @@ def versions_of(chat: Chat, positions: list[int]) -> dict[int, list[int]]:
 def _shown_versions(messages: QuerySet[Message]) -> list[tuple[int, int | None, int, bool]]:
     return list(
         messages.exclude(content="", reasoning="", active=False, status__in=[*_WORDLESS])
-        .exclude(content="", active=False, deleted_at__isnull=False)
+        .exclude(content="", file_count=0, active=False, deleted_at__isnull=False)
         .values_list("pk", "parent_id", "position", "active")
         .order_by("pk")
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
 
+from chatapp.history.attaching import attach, file_ids_of
 from chatapp.history.errors import NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.texts import storable
@@ -14,7 +16,7 @@ from chatapp.models import Chat, QueuedMessage, Run
 
 
 @transaction.atomic
-def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str) -> Turn | None:
+def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_ids: Sequence[UUID] = ()) -> Turn | None:
     """A turn with this message; None where it waits now, or waits already under the same key.
 
     It waits while a reply is written, and behind messages that are about to be sent. Where those wait for the person
@@ -26,9 +28,11 @@ def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str) -> Turn | N
     is_sent = bool(idempotency_key) and chat.messages.filter(idempotency_key=idempotency_key).exists()
     must_wait = Run.objects.live().filter(chat=chat).exists() or next_of(chat) is not None
     if is_sent or not must_wait:
-        return begin_turn(chat_id=chat_id, text=text, idempotency_key=idempotency_key, by=by)
+        return begin_turn(chat_id=chat_id, text=text, idempotency_key=idempotency_key, by=by, file_ids=file_ids)
     number_change(chat, touched=True)
-    QueuedMessage.objects.create(chat=chat, text=storable(text), idempotency_key=idempotency_key)
+    row = QueuedMessage.objects.create(chat=chat, text=storable(text), idempotency_key=idempotency_key)
+    if file_ids:
+        attach(row, file_ids)
     return begin_next(chat_id=chat_id, by=by)
 
 
@@ -42,8 +46,9 @@ def begin_next(*, chat_id: UUID, by: str) -> Turn | None:
     row = next_of(chat)
     if row is None:
         return None
+    file_ids = file_ids_of(row)
     row.delete()
-    return begin_turn(chat_id=chat_id, text=row.text, idempotency_key=row.idempotency_key, by=by)
+    return begin_turn(chat_id=chat_id, text=row.text, idempotency_key=row.idempotency_key, by=by, file_ids=file_ids)
 
 
 @transaction.atomic
@@ -65,13 +70,14 @@ def send_now(*, chat_id: UUID, queued_id: int, by: str) -> Turn | Run:
 
 
 @transaction.atomic
-def take_back(*, chat_id: UUID, queued_id: int) -> str:
-    """Out of the queue unsent; the text that it had. Raises NotPossible once it no longer waits."""
+def take_back(*, chat_id: UUID, queued_id: int) -> tuple[str, list[UUID]]:
+    """Out of the queue unsent; the text and the files that it had. Raises NotPossible once it no longer waits."""
     chat = lock_chat(chat_id)
     row = _waiting(chat, queued_id)
+    file_ids = file_ids_of(row)
     row.delete()
     number_change(chat)
-    return row.text
+    return row.text, file_ids
 
 
 def next_of(chat: Chat) -> QueuedMessage | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -11,6 +12,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
+from chatapp.history.attaching import attach
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.paths import branch_at
@@ -42,11 +44,13 @@ def start_chat(
     model: LanguageModel | None,
     system_prompt: str,
     by: str,
+    file_ids: Sequence[UUID] = (),
+    title: str = "",
     **settings: Any,
 ) -> Turn:
     """A new chat with its first turn. `by` names the process that will write the reply.
 
-    `settings`: policy and parameters.
+    `title`: where no words are said. `settings`: policy and parameters.
     """
     get_user_model().objects.select_for_update().get(pk=owner_id)  # the same start twice at once is one chat
     sent = (
@@ -61,14 +65,14 @@ def start_chat(
         owner_id=owner_id,
         model=model,
         system_prompt=system_prompt,
-        title=first_words(storable(text)),
+        title=first_words(storable(text)) or first_words(title),
         **settings,
     )
-    return begin_turn(chat_id=chat.pk, text=text, idempotency_key=idempotency_key, by=by)
+    return begin_turn(chat_id=chat.pk, text=text, idempotency_key=idempotency_key, by=by, file_ids=file_ids)
 
 
 @transaction.atomic
-def begin_turn(*, chat_id: UUID, text: str, idempotency_key: str, by: str) -> Turn:
+def begin_turn(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_ids: Sequence[UUID] = ()) -> Turn:
     """The person's message, the reply's placeholder and its run. The same key twice is one message.
 
     Raises ChatBusy while a run is live; a message sent during a compaction waits behind it (rule I3).
@@ -79,7 +83,7 @@ def begin_turn(*, chat_id: UUID, text: str, idempotency_key: str, by: str) -> Tu
     refuse_while_writing(chat)
     last = chat.messages.on_path().last()
     number_change(chat, touched=True)
-    message = store_said(chat, text, parent=last, idempotency_key=idempotency_key)
+    message = store_said(chat, text, parent=last, idempotency_key=idempotency_key, file_ids=file_ids)
     return Turn(chat, message, open_reply(chat, message, by=by))
 
 
@@ -192,10 +196,18 @@ def already_sent(chat: Chat, idempotency_key: str) -> Message | None:
     return chat.messages.filter(idempotency_key=idempotency_key).first() if idempotency_key else None
 
 
-def store_said(chat: Chat, text: str, *, parent: Message | None, idempotency_key: str, **kept: Any) -> Message:
+def store_said(
+    chat: Chat,
+    text: str,
+    *,
+    parent: Message | None,
+    idempotency_key: str,
+    file_ids: Sequence[UUID] = (),
+    **kept: Any,
+) -> Message:
     """A user message behind `parent`, at the chat's revision; `kept`: what it keeps of the wording that it replaces."""
     facts = {"shown_revision": chat.revision, **kept}
-    return Message.objects.create(
+    message = Message.objects.create(
         chat=chat,
         parent=parent,
         position=parent.position + 1 if parent else 0,
@@ -203,8 +215,12 @@ def store_said(chat: Chat, text: str, *, parent: Message | None, idempotency_key
         content=storable(text),
         idempotency_key=idempotency_key,
         revision=chat.revision,
+        file_count=len(file_ids),
         **facts,
     )
+    if file_ids:
+        attach(message, file_ids)
+    return message
 
 
 def refuse_while_writing(chat: Chat) -> None:

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from chatapp.history.attaching import NOTHING, attached_to
 from chatapp.history.boundary import record_for_path
 from chatapp.history.compactions import forget_chunks, refuse_while_busy
 from chatapp.history.errors import NotPossible
@@ -31,7 +32,9 @@ def pin(*, chat_id: UUID, message_id: int, pinned: bool) -> None:
         raise NotPossible("no_such_message")
     if pinned:
         situation = load_situation(chat_id)
-        refusal = may_pin(situation.transcript, pure_message(message, chat.compacted_through), situation.limits)
+        beside = attached_to([message], sees_images=bool(situation.model and situation.model.sees_images))
+        pinning = pure_message(message, chat.compacted_through, beside.get(message.pk, NOTHING))
+        refusal = may_pin(situation.transcript, pinning, situation.limits)
         if refusal:
             raise NotPossible(refusal.code)
     counted: dict[str, Any] = {}

@@ -1,8 +1,9 @@
-"""The rows: chats, messages and those that still wait, compactions, runs, usage, imports, endpoints, settings."""
+"""The rows: chats, messages, waiting ones, files, compactions, runs, usage, imports, endpoints, settings."""
 
 from chatapp.models.chats import Chat
 from chatapp.models.compactions import Compaction
 from chatapp.models.endpoints import Endpoint, LanguageModel
+from chatapp.models.files import Attachment, File
 from chatapp.models.imports import Import, ImportedFile
 from chatapp.models.messages import Message
 from chatapp.models.queue import QueuedMessage
@@ -11,9 +12,11 @@ from chatapp.models.site import SiteSettings
 from chatapp.models.usage import UsageRecord
 
 __all__ = [
+    "Attachment",
     "Chat",
     "Compaction",
     "Endpoint",
+    "File",
     "Import",
     "ImportedFile",
     "LanguageModel",

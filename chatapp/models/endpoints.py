@@ -107,6 +107,14 @@ class LanguageModel(models.Model):
         default=False,
         help_text=_("The model's template takes no system message (Gemma, for example)."),
     )
+    sees_images = models.BooleanField(
+        _("sees images"),
+        default=False,
+        help_text=_(
+            "Whether images may be attached in its chats; they are sent as image_url parts. It acts from the next "
+            "message on."
+        ),
+    )
     prompt_price = models.DecimalField(
         _("price per million prompt tokens"), max_digits=10, decimal_places=4, null=True, blank=True
     )

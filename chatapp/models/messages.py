@@ -46,6 +46,8 @@ class Message(models.Model):
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.COMPLETE)
     content = models.TextField(blank=True)
     reasoning = models.TextField(blank=True)
+    # How many files are attached: whoever reads messages looks for them only where there are any.
+    file_count = models.PositiveSmallIntegerField(default=0)
     tool_calls = models.JSONField(default=list, blank=True)
     tool_call_id = models.CharField(max_length=100, blank=True)
     # Stays verbatim in every request, also once it is archived (rule C6).

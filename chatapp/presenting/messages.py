@@ -9,8 +9,9 @@ from django.utils.safestring import SafeString
 
 from chatapp import runs
 from chatapp.history import deleting, paths
+from chatapp.history.attaching import files_of
 from chatapp.history.continuing import ENDED_EARLY, can_continue
-from chatapp.models import Chat, Message
+from chatapp.models import Chat, File, Message
 from chatapp.presenting.values import MessageView, Tombstone
 from chatapp.presenting.words import in_words
 from chatapp.rendering import Frame, render, render_plain, split
@@ -33,8 +34,15 @@ def view_messages(chat: Chat, rows: list[Message], *, last_id: int | None = None
     """`last_id`: the message that ends the chat, the only one that can be written again with a click."""
     versions = paths.versions_of(chat, [row.position for row in rows]) if rows else {}
     tombstones = _tombstones(chat, rows)
+    files = files_of(rows)
     return [
-        _view_message(row, versions.get(row.position, []), is_last=row.pk == last_id, tombstone=tombstones.get(row.pk))
+        _view_message(
+            row,
+            versions.get(row.position, []),
+            is_last=row.pk == last_id,
+            tombstone=tombstones.get(row.pk),
+            files=files.get(row.pk, []),
+        )
         for row in rows
     ]
 
@@ -56,7 +64,9 @@ def _tombstones(chat: Chat, rows: list[Message]) -> dict[int, Tombstone]:
     }
 
 
-def _view_message(row: Message, versions: list[int], *, is_last: bool, tombstone: Tombstone | None) -> MessageView:
+def _view_message(
+    row: Message, versions: list[int], *, is_last: bool, tombstone: Tombstone | None, files: list[File]
+) -> MessageView:
     content, reasoning = _text_so_far(row)
     is_reply = row.role == Message.Role.ASSISTANT
     at = versions.index(row.pk) if row.pk in versions else 0
@@ -88,6 +98,7 @@ def _view_message(row: Message, versions: list[int], *, is_last: bool, tombstone
         previous_id=versions[at - 1] if at > 0 else None,
         next_id=versions[at + 1] if at + 1 < len(versions) else None,
         tombstone=tombstone,
+        files=files,
     )
 
 

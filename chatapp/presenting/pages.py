@@ -62,7 +62,7 @@ def _page_of(chat: Chat) -> ChatPage:
     model = loading.model_of(chat, site)
     meter = loading.load_meter(chat, site, model)
     run_live = Run.objects.live().filter(chat=chat).exists()
-    queued = list(chat.queued.in_order())
+    queued = list(chat.queued.in_order().with_files())
     when_idle = run_live and site.compacts_when_idle and not queued  # what waits is sent before anything is folded
     is_due = folds_next(chat, meter, model, when_idle=when_idle)
     return ChatPage(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.utils.safestring import SafeString
 
-from chatapp.models import Chat, Compaction, LanguageModel, Message, QueuedMessage
+from chatapp.models import Chat, Compaction, File, LanguageModel, Message, QueuedMessage
 from chatapp.rendering import Frame
 
 
@@ -51,6 +51,7 @@ class MessageView:
     next_id: int | None = None
     is_new: bool = False
     tombstone: Tombstone | None = None
+    files: list[File] = field(default_factory=list)
 
     @property
     def is_streaming(self) -> bool:

@@ -18,6 +18,7 @@ from chatapp.database import in_database
 from chatapp.history import ledger, loading, turns
 from chatapp.llm import errors, stream_chat
 from chatapp.models import Compaction, LanguageModel, Message
+from chatapp.payloads import payload_of
 from chatapp.runs import titles
 from chatapp.runs.ending import Outcome, finish, record_call
 from chatapp.runs.keeping import GIVEN_UP, kept_up
@@ -25,7 +26,6 @@ from chatapp.runs.live import LiveRun
 from chatapp.runs.preparing import Prepared, prepare, prepared_of
 from compaction.filling import was_window_full
 from compaction.memory import may_try
-from compaction.request import as_payload
 from compaction.shrinking import shrink
 
 log = logging.getLogger("foldline.runs")
@@ -159,8 +159,9 @@ async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
     target = await connecting.reach(model, situation.site)
     outcome.model, outcome.estimated_prompt = model, prepared.estimated_tokens
     compacting.make_way()
+    payload = await payload_of(prepared.request)
     noting = asyncio.ensure_future(_note_beginning(live, prepared, model))  # while the endpoint reads
-    stream = stream_chat(target, as_payload(prepared.request), params=situation.chat.parameters)
+    stream = stream_chat(target, payload, params=situation.chat.parameters)
     try:
         async with aclosing(stream):
             async for event in stream:

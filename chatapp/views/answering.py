@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django_htmx.middleware import HtmxDetails
 
 from chatapp import events, presenting
+from chatapp.files.limits import MEGABYTE, MOST_BYTES, MOST_FILES
 from chatapp.history.errors import HistoryError
 from chatapp.models import Chat
 
@@ -75,6 +76,7 @@ def page_context(request: PersonRequest, chat: Chat | None) -> dict[str, Any]:
     model = context["current_model"]
     context["sidebar"] = presenting.read_sidebar(request.user)
     context["shortcuts"] = presenting.SHORTCUTS
+    context["file_limits"] = {"bytes": MOST_BYTES, "megabytes": MOST_BYTES // MEGABYTE, "files": MOST_FILES}
     context["idempotency_key"] = uuid4().hex
     context["show_demo_notice"] = bool(model and model.endpoint.is_demo and not request.COOKIES.get(NOTICE_COOKIE))
     return context

@@ -15,6 +15,7 @@ from chatapp.history import compactions, loading
 from chatapp.history.errors import HistoryError
 from chatapp.models import Compaction, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
+from chatapp.views.attaching import pending_in
 
 
 class WishesForm(forms.Form):
@@ -66,13 +67,13 @@ def undo(request: PersonRequest, chat_id: UUID, compaction_id: int) -> HttpRespo
 @require_POST
 def meter(request: PersonRequest, chat_id: UUID | None = None) -> HttpResponse:
     """The meter with the text being typed; the same function as everywhere (rule A7)."""
-    text = request.POST.get("text", "")
     site = SiteSettings.get_solo()
     chat = None if chat_id is None else chat_or_404(request, chat_id)
+    model = loading.model_of(chat, site) if chat else loading.default_model(site)
+    typed = pending_in(request, model=model)
     if chat is None:
-        model = loading.default_model(site)
         prompt = request.POST.get("system_prompt") or site.system_prompt
-        measured = loading.measure_new_chat(prompt, loading.limits_of(model, site), pending_text=text)
+        measured = loading.measure_new_chat(prompt, loading.limits_of(model, site), **typed)
     else:
-        measured = loading.load_meter(chat, site, loading.model_of(chat, site), pending_text=text)
+        measured = loading.load_meter(chat, site, model, **typed)
     return render(request, "chat/_meter.html", {"chat": chat, "meter": presenting.view_meter(measured)})

@@ -12,8 +12,9 @@ from django.views.decorators.http import require_POST
 from chatapp import events, runs
 from chatapp.history import queueing
 from chatapp.history.errors import NotPossible
-from chatapp.models import Run
+from chatapp.models import File, Run
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404, page_context
+from chatapp.views.attaching import known_files
 from chatapp.views.turns import begin_run
 
 
@@ -40,14 +41,16 @@ def edit(request: PersonRequest, chat_id: UUID, queued_id: int) -> HttpResponse:
     chat = chat_or_404(request, chat_id)
     typed = request.POST.get("text", "")
     try:
-        text = queueing.take_back(chat_id=chat.pk, queued_id=queued_id)
+        text, file_ids = queueing.take_back(chat_id=chat.pk, queued_id=queued_id)
     except NotPossible as refused:
-        return answer_refusal(request, refused.code, chat=chat, draft=typed)
+        return answer_refusal(request, refused.code, chat=chat, draft=typed, draft_files=known_files(request))
     answer = answer_changes(request, chat.pk)
     if request.htmx:
         return answer
     draft = f"{typed.rstrip()}\n\n{text}" if typed.strip() else text
-    return render(request, "chat/page.html", page_context(request, chat) | {"draft": draft})
+    back = File.objects.for_user(request.user).without_content().in_bulk(file_ids)
+    files = [*known_files(request), *(back[pk] for pk in file_ids)]
+    return render(request, "chat/page.html", page_context(request, chat) | {"draft": draft, "draft_files": files})
 
 
 @login_required

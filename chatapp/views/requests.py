@@ -10,11 +10,12 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from chatapp import requesting
-from chatapp.history import compactions, wishes
+from chatapp.history import compactions, loading, wishes
 from chatapp.history.errors import HistoryError
 from chatapp.history.texts import as_typed
-from chatapp.models import Chat, Compaction
+from chatapp.models import Chat, Compaction, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
+from chatapp.views.attaching import pending_in
 
 
 @login_required
@@ -26,8 +27,8 @@ def what_is_sent(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     """
     chat = chat_or_404(request, chat_id)
     template = "chat/_request.html" if request.htmx else "chat/request.html"
-    text = as_typed(request.POST.get("text", ""))
-    return render(request, template, {"chat": chat, "sent": requesting.read_request(chat.pk, pending_text=text)})
+    typed = pending_in(request, model=loading.model_of(chat, SiteSettings.get_solo()))
+    return render(request, template, {"chat": chat, "sent": requesting.read_request(chat.pk, **typed)})
 
 
 @login_required

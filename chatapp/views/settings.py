@@ -194,9 +194,9 @@ def settings_of_new_chat(data: Any = None, *, model: LanguageModel | None = None
     return SettingsForm(data, limits=limits, default_prompt=site.system_prompt)
 
 
-def refuse_start(request: PersonRequest, code: str, settings: SettingsForm, *, draft: str) -> HttpResponse:
+def refuse_start(request: PersonRequest, code: str, settings: SettingsForm, **typed: Any) -> HttpResponse:
     """Why no chat was begun: under the box, and at the field that is wrong; what was typed stays in all of them."""
-    context = {"composer_error": code, "settings": settings}
+    context = {"composer_error": code, "settings": settings, **typed}
     if request.htmx:
         return render(request, "chat/_start_refused.html", context, status=422)
-    return answer_refusal(request, code, draft=draft, status=422, settings=settings)
+    return answer_refusal(request, code, status=422, settings=settings, **typed)

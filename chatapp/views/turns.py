@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -13,11 +15,14 @@ from django.views.decorators.http import require_POST
 
 from chatapp import events, runs
 from chatapp.history import chats, continuing, loading, paths, queueing, turns
+from chatapp.history.attaching import attached
 from chatapp.history.errors import HistoryError
-from chatapp.models import Chat, LanguageModel, SiteSettings
+from chatapp.models import Chat, File, LanguageModel, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
+from chatapp.views.attaching import chosen_files
 from chatapp.views.fields import LONGEST_TEXT, TypedText
 from chatapp.views.settings import refuse_start, settings_of_new_chat
+from compaction.limits import Limits
 
 INVISIBLE = " \t\n\r\v\f\u00a0\u200b\u2060\ufeff\ufffd"
 SENT = json.dumps({"foldline:sent": {}})
@@ -26,15 +31,22 @@ SENT = json.dumps({"foldline:sent": {}})
 class MessageForm(forms.Form):
     """What a person sends. Any other field of the post is ignored."""
 
-    text = TypedText(strip=False, max_length=LONGEST_TEXT)
+    text = TypedText(required=False, strip=False, max_length=LONGEST_TEXT)
     idempotency_key = forms.CharField(required=False, max_length=64)
     model = forms.ModelChoiceField(queryset=LanguageModel.objects.usable(), required=False)
 
+    def __init__(self, data: Any = None, *, files: Sequence[File] = ()) -> None:
+        """`files`: what is attached; then no words are needed."""
+        super().__init__(data)
+        self.attached = files
+
     def clean_text(self) -> str:
-        text = self.cleaned_data["text"]
-        if not text.strip(INVISIBLE):
+        text: str = self.cleaned_data["text"]
+        if text.strip(INVISIBLE):
+            return text
+        if not self.attached:
             raise forms.ValidationError("empty")
-        return text
+        return ""
 
     def refusal(self) -> str:
         """The code of the sentence to show."""
@@ -47,22 +59,25 @@ class MessageForm(forms.Form):
 @require_POST
 def start(request: PersonRequest) -> HttpResponse:
     """A new chat with its first message."""
-    form = MessageForm(request.POST)
-    draft = request.POST.get("text", "")
-    is_valid = form.is_valid()
-    model = form.cleaned_data.get("model") or loading.default_model(SiteSettings.get_solo())
+    model = _chosen_model(request) or loading.default_model(SiteSettings.get_solo())
+    chosen = chosen_files(request, model=model)
+    form = MessageForm(request.POST, files=chosen.files)
     settings = settings_of_new_chat(request.POST, model=model)
-    if not is_valid:
-        return refuse_start(request, form.refusal(), settings, draft=draft)
+    typed: dict[str, Any] = {"draft": request.POST.get("text", ""), "draft_files": chosen.files}
+    if chosen.problem:
+        return refuse_start(request, chosen.problem.code, settings, file_name=chosen.problem.name or "…", **typed)
+    if not form.is_valid():
+        return refuse_start(request, form.refusal(), settings, **typed)
     if not settings.is_valid():
-        return refuse_start(request, "bad_settings", settings, draft=draft)
+        return refuse_start(request, "bad_settings", settings, **typed)
     system_prompt = settings.cleaned_data["system_prompt"] or settings.default_prompt
-    meter = loading.measure_new_chat(system_prompt, settings.limits, pending_text=form.cleaned_data["text"])
-    if not meter.fits:
-        return refuse_start(request, "larger_than_window", settings, draft=draft)
+    if not fits(system_prompt, settings.limits, form.cleaned_data["text"], chosen.files):
+        return refuse_start(request, "larger_than_window", settings, **typed)
     turn = turns.start_chat(
         owner_id=request.user.pk,
         text=form.cleaned_data["text"],
+        file_ids=chosen.ids,
+        title=chosen.files[0].name if chosen.files else "",
         idempotency_key=form.cleaned_data["idempotency_key"],
         model=model,
         system_prompt=system_prompt,
@@ -81,15 +96,19 @@ def start(request: PersonRequest) -> HttpResponse:
 def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     """An ordinary turn; while a reply is being written the message waits for its end."""
     chat = chat_or_404(request, chat_id)
-    form = MessageForm(request.POST)
-    draft = request.POST.get("text", "")
+    chosen = chosen_files(request, model=loading.model_of(chat, SiteSettings.get_solo()))
+    form = MessageForm(request.POST, files=chosen.files)
+    typed: dict[str, Any] = {"draft": request.POST.get("text", ""), "draft_files": chosen.files, "status": 422}
+    if chosen.problem:
+        return answer_refusal(request, chosen.problem.code, chat=chat, file_name=chosen.problem.name or "…", **typed)
     if not form.is_valid():
-        return answer_refusal(request, form.refusal(), chat=chat, draft=draft, status=422)
-    if not fits_alone(chat, form.cleaned_data["text"]):
-        return answer_refusal(request, "larger_than_window", chat=chat, draft=draft, status=422)
+        return answer_refusal(request, form.refusal(), chat=chat, **typed)
+    if not fits_alone(chat, form.cleaned_data["text"], chosen.files):
+        return answer_refusal(request, "larger_than_window", chat=chat, **typed)
     turn = queueing.send(
         chat_id=chat.pk,
         text=form.cleaned_data["text"],
+        file_ids=chosen.ids,
         idempotency_key=form.cleaned_data["idempotency_key"],
         by=events.PROCESS,
     )
@@ -138,11 +157,28 @@ def show_version(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
     return answer
 
 
-def fits_alone(chat: Chat, text: str) -> bool:
-    """Whether the model could hold this text at all; otherwise no compaction could make room, so it isn't stored."""
+def fits_alone(chat: Chat, text: str, files: Sequence[File] = ()) -> bool:
+    """Whether the model could hold this much at all; otherwise no compaction could make room, so it isn't stored."""
     site = SiteSettings.get_solo()
     limits = loading.limits_of(loading.model_of(chat, site), site)
-    return loading.measure_new_chat(chat.system_prompt, limits, pending_text=text).fits
+    return fits(chat.system_prompt, limits, text, files)
+
+
+def fits(system_prompt: str, limits: Limits, text: str, files: Sequence[File]) -> bool:
+    beside = attached(files, sees_images=True)
+    meter = loading.measure_new_chat(
+        system_prompt, limits, pending_text=beside.beside(text), pending_images=beside.images
+    )
+    return meter.fits
+
+
+def _chosen_model(request: PersonRequest) -> LanguageModel | None:
+    field = MessageForm.base_fields["model"]
+    try:
+        model: LanguageModel | None = field.clean(request.POST.get("model", ""))
+    except forms.ValidationError:  # the form says so
+        return None
+    return model
 
 
 def begin_run(turn: turns.Turn) -> None:

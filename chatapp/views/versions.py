@@ -12,8 +12,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from chatapp import events
 from chatapp.history import editing, forking
+from chatapp.history.attaching import files_of
 from chatapp.history.errors import HistoryError
-from chatapp.models import Chat, Message
+from chatapp.models import Chat, File, Message
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
 from chatapp.views.turns import MessageForm, begin_run, fits_alone
 
@@ -29,10 +30,11 @@ def edit_message(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
         shown = chat.messages.filter(active=True, role=Message.Role.USER, deleted_at=None)
         message = get_object_or_404(shown, pk=message_id)
         return _edit_form(request, chat, message_id, text=message.content, key=uuid4().hex)
-    form = MessageForm(request.POST)
+    files = _kept_files(request, chat, message_id)
+    form = MessageForm(request.POST, files=files)
     if not form.is_valid():
         return _refuse_edit(request, form.refusal(), chat, message_id, status=422)
-    if not fits_alone(chat, form.cleaned_data["text"]):
+    if not fits_alone(chat, form.cleaned_data["text"], files):
         return _refuse_edit(request, "larger_than_window", chat, message_id, status=422)
     try:
         _carry_out(request.POST.get("how", ""), chat, message_id, form)
@@ -41,12 +43,20 @@ def edit_message(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
     return answer_changes(request, chat.pk, trigger=EDITED)
 
 
+def _kept_files(request: PersonRequest, chat: Chat, message_id: int) -> list[File]:
+    """Those that are still ticked; all, where the post doesn't come from a form that shows them."""
+    own = File.objects.filter(attachments__message__chat=chat, attachments__message=message_id).defer("data")
+    ticked = set(request.POST.getlist("file"))
+    return [file for file in own if "shows_files" not in request.POST or str(file.pk) in ticked]
+
+
 def _carry_out(how: str, chat: Chat, message_id: int, form: MessageForm) -> None:
     wording = {
         "chat_id": chat.pk,
         "message_id": message_id,
         "text": form.cleaned_data["text"],
         "idempotency_key": form.cleaned_data["idempotency_key"],
+        "keeps_files": [file.pk for file in form.attached],
     }
     if how == "save":
         editing.save_edited(**wording)
@@ -64,7 +74,8 @@ def _refuse_edit(request: PersonRequest, code: str, chat: Chat, message_id: int,
 
 def _edit_form(request: PersonRequest, chat: Chat, message_id: int, *, status: int = 200, **facts: Any) -> HttpResponse:
     archived = chat.messages.up_to_boundary(chat.compacted_through).filter(pk=message_id)
-    context = {"chat": chat, "message_id": message_id, "is_archived": archived.exists(), **facts}
+    files = files_of(chat.messages.filter(pk=message_id)).get(message_id, [])
+    context = {"chat": chat, "message_id": message_id, "is_archived": archived.exists(), "files": files, **facts}
     template = "chat/_edit_message.html" if request.htmx else "chat/edit_message.html"
     return render(request, template, context, status=status)
 

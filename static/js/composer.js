@@ -7,9 +7,12 @@
   const words = error.dataset;
   const place = `foldline:draft:${form.dataset.draft}`;
   const isTouch = matchMedia("(hover: none) and (pointer: coarse)");
-  const NONE = { text: null, key: "" };
+  const NONE = { text: null, files: [], key: "" };
   let attempt = NONE;
   let sending = false;
+
+  const isBlank = () => !box.value.trim() && !foldline.files.ids().length;
+  const isSame = (files) => files.join() === foldline.files.ids().join();
 
   function newKey() {
     // randomUUID is missing on plain http beyond localhost.
@@ -44,7 +47,7 @@
   }
 
   function send() {
-    if (!sending && box.value.trim()) form.requestSubmit();
+    if (!sending && !isBlank()) form.requestSubmit();
   }
 
   box.addEventListener("keydown", (event) => {
@@ -75,12 +78,15 @@
   // Before htmx hears of it: nothing blank, nothing twice, and the same key only for the same text.
   document.addEventListener("submit", (event) => {
     if (event.target !== form) return;
-    if (sending || !box.value.trim()) {
+    const isUploading = foldline.files.isUploading();
+    if (sending || isUploading || isBlank()) {
       event.preventDefault();
       event.stopPropagation();
+      if (isUploading) error.textContent = document.getElementById("chips").dataset.waiting;
       return;
     }
-    if (attempt.text !== box.value) attempt = { text: box.value, key: newKey() };
+    const files = foldline.files.ids();
+    if (attempt.text !== box.value || !isSame(attempt.files)) attempt = { text: box.value, files, key: newKey() };
     form.elements.idempotency_key.value = attempt.key;
     remember();
   }, true);
@@ -90,6 +96,7 @@
   function accepted() {
     // What was typed while the message was on its way stays.
     if (box.value.startsWith(attempt.text)) box.value = box.value.slice(attempt.text.length).trimStart();
+    foldline.files.remove(attempt.files);
     attempt = NONE;
     remember();
     grow();
@@ -99,7 +106,7 @@
 
   // A new meter knows nothing of what is in this box.
   document.addEventListener("foldline:changed", () => {
-    if (!box.value) return;
+    if (isBlank()) return;
     guess();
     htmx.trigger(box, "foldline:meter");
   });

@@ -18,10 +18,14 @@
 
   document.getElementById("queue")?.addEventListener("htmx:beforeRequest", ({ detail: { elt } }) => {
     // Read now, and heard at the button itself: its row may be gone from the page when the answer comes.
-    const text = elt.closest("li").querySelector("p").textContent;
+    const waiting = elt.closest("li");
+    const text = waiting.querySelector("p").textContent;
+    const chips = [...waiting.querySelectorAll("[data-files] > li")];
     elt.addEventListener("htmx:afterRequest", ({ detail: { xhr } }) => {
       // Unless it was sent meanwhile; where no answer came it is better twice than lost.
-      if ("takeBack" in elt.dataset && ![404, 409].includes(xhr.status)) add(text);
+      if (!("takeBack" in elt.dataset) || [404, 409].includes(xhr.status)) return;
+      foldline.files.put(chips);
+      add(text);
     }, { once: true });
   });
 }

@@ -188,7 +188,7 @@ class History(RuleBasedStateMachine):
         self.is_wanted_now = self.is_wanted_now and text != self.waiting[0]
         self.waiting.remove(text)
         row = QueuedMessage.objects.get(text=text)
-        assert queueing.take_back(chat_id=self.chat_id, queued_id=row.pk) == text
+        assert queueing.take_back(chat_id=self.chat_id, queued_id=row.pk) == (text, [])
 
     @invariant()
     def what_waits_is_there_in_its_order(self) -> None:

@@ -77,9 +77,7 @@ def test_j4_request_panel_and_meter_read_the_newest_rows_alone(monkeypatch: pyte
     panel = read_request(chat.pk)
     read: list[int] = []
     pure_message = loading.pure_message
-    monkeypatch.setattr(
-        loading, "pure_message", lambda row, boundary: read.append(row.pk) or pure_message(row, boundary)
-    )
+    monkeypatch.setattr(loading, "pure_message", lambda row, *rest: read.append(row.pk) or pure_message(row, *rest))
 
     load_meter(chat, SiteSettings.get_solo(), chat.model)
     assert len(read) <= loading.NEWEST_ROWS

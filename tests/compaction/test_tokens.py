@@ -18,7 +18,7 @@ from compaction.tokens import (
     estimate_request,
     estimate_text,
 )
-from compaction.transcript import Message, ToolCall
+from compaction.transcript import Image, Message, ToolCall
 from tests.timing import processor_seconds
 
 # True counts of cl100k_base and o200k_base (bpe-openai 0.1.4) and of SmolLM2-135M-Instruct (llama.cpp's /tokenize).
@@ -58,7 +58,7 @@ def test_a4_a_tool_call_counts_by_name_and_arguments() -> None:
 
 
 def test_a4_an_image_is_a_flat_number() -> None:
-    message = Message(1, 0, "user", "what is this", images=2)
+    message = Message(1, 0, "user", "what is this", images=(Image("1", "a.png"), Image("2", "b.png")))
     assert estimate_message(message) == MESSAGE_TOKENS + estimate_text("what is this") + 2 * IMAGE_TOKENS
 
 

@@ -1,0 +1,94 @@
+"""The files of a post: uploaded before and named by their ids, or (without JavaScript) in the post itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TypedDict
+from uuid import UUID
+
+from django.core.files.uploadedfile import UploadedFile
+
+from chatapp.files.limits import MOST_BYTES, MOST_FILES
+from chatapp.files.naming import harmless_name
+from chatapp.files.reading import read_upload
+from chatapp.files.unusable import Unusable
+from chatapp.history.attaching import attached
+from chatapp.history.texts import as_typed
+from chatapp.models import File, LanguageModel
+from chatapp.views.answering import PersonRequest
+from compaction.transcript import Image
+
+
+@dataclass(slots=True)
+class Chosen:
+    """`problem`: why one of them can't be sent; the others are still good."""
+
+    files: list[File] = field(default_factory=list)
+    problem: Unusable | None = None
+
+    @property
+    def ids(self) -> list[UUID]:
+        return [file.pk for file in self.files]
+
+
+def chosen_files(request: PersonRequest, *, model: LanguageModel | None) -> Chosen:
+    """What is attached to the message of this post, for that model; with the texts."""
+    chosen = Chosen(known_files(request))
+    if len(chosen.files) < len(set(request.POST.getlist("file"))):
+        chosen.problem = Unusable("gone")
+        return chosen
+    try:
+        for upload in request.FILES.getlist("upload"):
+            chosen.files.append(take_in(request, upload, model=model))
+        _check(chosen.files, model)
+    except Unusable as unusable:
+        chosen.problem = unusable
+    return chosen
+
+
+def known_files(request: PersonRequest) -> list[File]:
+    """Those of the person's own that the post names, in its order."""
+    ids = list(dict.fromkeys(filter(None, map(_uuid, request.POST.getlist("file")))))
+    own = File.objects.for_user(request.user).defer("data").in_bulk(ids) if ids else {}
+    return [own[pk] for pk in ids if pk in own]
+
+
+class Pending(TypedDict):
+    pending_text: str
+    pending_images: tuple[Image, ...]
+
+
+def pending_in(request: PersonRequest, *, model: LanguageModel | None) -> Pending:
+    """What is being typed and is attached, as the model would be sent it: for the meter and the request's panel."""
+    beside = attached(known_files(request), sees_images=bool(model and model.sees_images))
+    return {
+        "pending_text": beside.beside(as_typed(request.POST.get("text", ""))),
+        "pending_images": beside.images,
+    }
+
+
+def take_in(request: PersonRequest, upload: UploadedFile, *, model: LanguageModel | None) -> File:
+    """Stored, attached to nothing yet. Raises Unusable."""
+    name = upload.name or ""
+    if (upload.size or 0) > MOST_BYTES:
+        raise Unusable("too_many_bytes", harmless_name(name))
+    sees_images = bool(model and model.sees_images)
+    file = read_upload(name, upload.read(), owner_id=request.user.pk, sees_images=sees_images)
+    file.save(force_insert=True)
+    return file
+
+
+def _check(files: Sequence[File], model: LanguageModel | None) -> None:
+    if len(files) > MOST_FILES:
+        raise Unusable("too_many_files")
+    unseen = next((file for file in files if file.is_image), None)
+    if unseen and not (model and model.sees_images):
+        raise Unusable("unseen", unseen.name)
+
+
+def _uuid(text: str) -> UUID | None:
+    with suppress(ValueError):
+        return UUID(text)
+    return None
