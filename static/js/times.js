@@ -7,9 +7,9 @@
 
   function local(time) {
     const at = new Date(time.dateTime);
-    const clock = at.toLocaleTimeString(own, { hour: "2-digit", minute: "2-digit" });
+    const clock = { hour: "2-digit", minute: "2-digit" };
     const isToday = at.toDateString() === new Date().toDateString();
-    return isToday ? clock : `${at.toLocaleDateString(own, { day: "numeric", month: "short" })}, ${clock}`;
+    return at.toLocaleString(own, isToday ? clock : { day: "numeric", month: "short", ...clock });
   }
 
   const secondsSince = (time) => Math.round((Date.now() - new Date(time.dateTime)) / 1000);

@@ -1,0 +1,12 @@
+"""The languages to choose from."""
+
+from django import template
+from django.conf import settings
+
+register = template.Library()
+
+
+@register.simple_tag
+def languages() -> list[tuple[str, str]]:
+    """Each with its code and its own name; Django's tag would put the names into the language in force."""
+    return settings.LANGUAGES
