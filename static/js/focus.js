@@ -12,11 +12,14 @@
   function remember() {
     const now = document.activeElement;
     if (now === document.body) return void (last = null);
-    if (now.closest("dialog") && !last?.closest("dialog")) before = around;
+    if (!now.closest("dialog")) before = [];
+    else if (!last?.closest("dialog")) before = around;
     [last, around] = [now, names(now).filter(Boolean)];
   }
 
   function nearest() {
+    const menu = last.closest("details:not([open])")?.querySelector("summary"); // it closed over what was pressed in it
+    if (menu && isSeen(menu)) return menu;
     for (const id of [...around, ...before]) {
       const place = document.getElementById(id);
       const found = place && [place, ...place.querySelectorAll(REACHABLE)].find((each) => each.matches(REACHABLE) && isSeen(each));
