@@ -18,6 +18,7 @@ from chatapp.views import (
     searching,
     settings,
     setup,
+    sharing,
     theme,
     turns,
     versions,
@@ -59,6 +60,7 @@ in_chat = [
     path("delete/", chats.delete, name="delete"),
     path("export/json/", archives.export_chat, name="export_chat"),
     path("export/markdown/", archives.export_markdown, name="export_markdown"),
+    path("share/", sharing.share, name="share"),
     path("model/", chats.choose_model, name="choose_model"),
 ]
 
@@ -79,6 +81,11 @@ urlpatterns = [
     path("import/<uuid:import_id>/part/", imports.add_part, name="import_part"),
     path("import/<uuid:import_id>/cancel/", imports.cancel, name="cancel_import"),
     path("theme/", theme.choose_theme, name="choose_theme"),
+    path("shared/", sharing.shares, name="shares"),
+    path("shared/<int:share_id>/update/", sharing.update, name="update_share"),
+    path("shared/<int:share_id>/revoke/", sharing.revoke, name="revoke_share"),
+    path("s/<str:token>/", sharing.shared, name="shared"),
+    path("s/<str:token>/continue/", sharing.continue_in_own, name="continue_shared"),
     path("notice/", pages.dismiss_notice, name="dismiss_notice"),
     path("setup/<str:token>/", setup.set_up, name="setup"),
     path("language/", set_language, name="set_language"),

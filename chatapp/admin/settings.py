@@ -77,6 +77,13 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
             {"description": _("Closed, you make the accounts yourself under Users."), "fields": ["sign_up_open"]},
         ),
         (
+            _("Sharing"),
+            {
+                "description": _("A person can make a link to a frozen copy of a chat, and revoke it."),
+                "fields": ["shares_with_anyone"],
+            },
+        ),
+        (
             _("Waiting"),
             {
                 "description": _("How long a reply may keep a person waiting before it counts as lost."),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-MOST_BYTES = 64 * 1024 * 1024
+MOST_BYTES = 128 * 1024 * 1024
 MOST_HEAD_BYTES = 64 * 1024
 
 _OUTSIDE = re.compile(rb'["\[\]{}]')

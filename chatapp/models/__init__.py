@@ -8,6 +8,7 @@ from chatapp.models.imports import Import, ImportedFile
 from chatapp.models.messages import Message
 from chatapp.models.queue import QueuedMessage
 from chatapp.models.runs import Run
+from chatapp.models.shares import Share
 from chatapp.models.site import SiteSettings
 from chatapp.models.usage import UsageRecord
 
@@ -23,6 +24,7 @@ __all__ = [
     "Message",
     "QueuedMessage",
     "Run",
+    "Share",
     "SiteSettings",
     "UsageRecord",
 ]

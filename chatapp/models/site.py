@@ -111,6 +111,14 @@ class SiteSettings(SingletonModel):
             "{instructions}; a line whose variable is empty disappears."
         ),
     )
+    shares_with_anyone = models.BooleanField(
+        _("links for anyone"),
+        default=False,
+        help_text=_(
+            "Whether a person may share a copy of a chat with people who aren't signed in. Switched off, links that "
+            "were made so ask for signing in."
+        ),
+    )
     sign_up_open = models.BooleanField(
         _("sign-up"),
         default=False,

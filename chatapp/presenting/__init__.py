@@ -2,6 +2,7 @@
 
 from chatapp.presenting.examples import EXAMPLES
 from chatapp.presenting.fold import view_meter
+from chatapp.presenting.frozen import read_frozen
 from chatapp.presenting.pages import (
     Place,
     empty_page,
@@ -32,6 +33,7 @@ __all__ = [
     "read_archived",
     "read_changes",
     "read_earlier",
+    "read_frozen",
     "read_linked",
     "read_page",
     "read_sidebar",

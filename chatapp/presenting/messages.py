@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from django.db.models import Count, Min
@@ -36,7 +37,7 @@ def view_messages(chat: Chat, rows: list[Message], *, last_id: int | None = None
     tombstones = _tombstones(chat, rows)
     files = files_of(rows)
     return [
-        _view_message(
+        view_message(
             row,
             versions.get(row.position, []),
             is_last=row.pk == last_id,
@@ -64,8 +65,13 @@ def _tombstones(chat: Chat, rows: list[Message]) -> dict[int, Tombstone]:
     }
 
 
-def _view_message(
-    row: Message, versions: list[int], *, is_last: bool, tombstone: Tombstone | None, files: list[File]
+def view_message(
+    row: Message,
+    versions: Sequence[int] = (),
+    *,
+    is_last: bool = False,
+    tombstone: Tombstone | None = None,
+    files: Sequence[File] = (),
 ) -> MessageView:
     content, reasoning = _text_so_far(row)
     is_reply = row.role == Message.Role.ASSISTANT
@@ -98,7 +104,7 @@ def _view_message(
         previous_id=versions[at - 1] if at > 0 else None,
         next_id=versions[at + 1] if at + 1 < len(versions) else None,
         tombstone=tombstone,
-        files=files,
+        files=list(files),
     )
 
 
