@@ -17,9 +17,11 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.urls import path  # noqa: E402
 
 from chatapp import runs  # noqa: E402
-from chatapp.consumers import ChatConsumer  # noqa: E402
+from chatapp.consumers import PageConsumer  # noqa: E402
 from chatapp.files.limits import MOST_BYTES  # noqa: E402
 from chatapp.gates import limit_body, same_origin  # noqa: E402
+
+SOCKETS = ("ws/chats/<uuid:chat_id>/", "ws/chats/")
 
 routed = ProtocolTypeRouter(
     {
@@ -33,7 +35,7 @@ routed = ProtocolTypeRouter(
             },
         ),
         "websocket": same_origin(
-            AuthMiddlewareStack(URLRouter([path("ws/chats/<uuid:chat_id>/", ChatConsumer.as_asgi())])),
+            AuthMiddlewareStack(URLRouter([path(address, PageConsumer.as_asgi()) for address in SOCKETS])),
             public_url=settings.PUBLIC_URL,
         ),
     }

@@ -1,4 +1,4 @@
-"""One socket an open chat: events out, nothing in but "I have seen up to N"."""
+"""One socket an open page: events out, nothing in but "I have seen up to N"."""
 
 from __future__ import annotations
 
@@ -22,27 +22,36 @@ from chatapp.models import Chat
 FRAMES_AHEAD = 60
 
 
-class ChatConsumer(AsyncWebsocketConsumer):
-    """Joined for one chat of the signed-in person; everybody else is turned away alike."""
+LIST_IS_ANOTHER = "<i hidden data-listed></i>"
+
+
+class PageConsumer(AsyncWebsocketConsumer):
+    """Joined for one chat of the signed-in person, or for none, where one begins; all others are turned away alike.
+
+    Either page is told when the person's list of chats is another, and fetches it: once a run, not once a token.
+    """
 
     async def connect(self) -> None:
-        self.chat_id: UUID = self.scope["url_route"]["kwargs"]["chat_id"]
+        self.chat_id: UUID | None = self.scope["url_route"]["kwargs"].get("chat_id")
         self.user = self.scope["user"]
         self.language = language_of(self.scope)
         self.seen = presenting.revision_in(parse_qs(self.scope["query_string"].decode("latin-1")).get("seen", [""])[0])
         self.frames: list[events.Framed] = []
         self.sent = self.acknowledged = 0
         self.has_gap = False
-        self.is_stale = True
+        self.is_stale = self.chat_id is not None
+        self.is_list_stale = False
         self.rewind_to: int | None = None
         self.news = asyncio.Event()
         self.pump: asyncio.Task[None] | None = None
         if not await in_database(presenting.may_see, self.user, self.chat_id):
             await self.close()
             return
-        self.unsubscribe = events.subscribe(self.chat_id, self.take)
+        self.topics: list[events.Topic] = [self.user.pk, *([self.chat_id] if self.chat_id else [])]
+        self.unsubscribe = [events.subscribe(topic, self.take) for topic in self.topics]
         if events.is_shared():
-            await self.channel_layer.group_add(events.group_of(self.chat_id), self.channel_name)
+            for topic in self.topics:
+                await self.channel_layer.group_add(events.group_of(topic), self.channel_name)
         await self.accept()
         self.pump = asyncio.create_task(self.push_for_ever())
         await self.ask_for_whole_frame()
@@ -53,9 +62,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.pump.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self.pump
-        self.unsubscribe()
+        for unsubscribe in self.unsubscribe:
+            unsubscribe()
         if events.is_shared():
-            await self.channel_layer.group_discard(events.group_of(self.chat_id), self.channel_name)
+            for topic in self.topics:
+                await self.channel_layer.group_discard(events.group_of(topic), self.channel_name)
 
     async def receive(self, text_data: str | None = None, **_: Any) -> None:
         """An acknowledgement; one with "resync" asks for everything after its revision, and for a whole frame."""
@@ -65,7 +76,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         except (ValueError, TypeError, KeyError):
             return
         self.acknowledged = min(frames, self.sent)
-        if word.get("resync"):
+        if word.get("resync") and self.chat_id:
             self.rewind_to, self.is_stale = max(0, seen), True
             await self.ask_for_whole_frame()
         self.news.set()
@@ -81,6 +92,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
             if event.whole:
                 self.frames.clear()
             self.frames.append(event)
+        elif isinstance(event, events.Listed):
+            self.is_list_stale = True
         else:
             self.is_stale = True
         self.news.set()
@@ -91,6 +104,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 self.is_stale = False
                 await self.push_changes()
             await self.push_frames()
+            if self.is_list_stale and not self.is_stale:
+                self.is_list_stale = False
+                await self.send(LIST_IS_ANOTHER)
             await self.news.wait()
             self.news.clear()
 
@@ -107,6 +123,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.send(html)
 
     def read_changes(self) -> tuple[int, str]:
+        assert self.chat_id is not None
         with translation.override(self.language):
             return presenting.read_changes(self.user, self.chat_id, self.seen)
 
@@ -125,6 +142,6 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.send(html)
 
     async def ask_for_whole_frame(self) -> None:
-        run = await in_database(presenting.live_run_of, self.chat_id)
+        run = await in_database(presenting.live_run_of, self.chat_id) if self.chat_id else None
         if run:
             runs.show_whole(run)

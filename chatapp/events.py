@@ -12,7 +12,7 @@ import os
 import secrets
 import socket
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 from uuid import UUID
@@ -48,10 +48,17 @@ class Framed:
     waiting_seconds: int = 0
 
 
-Event = Changed | Framed
-Listener = Callable[[Event], None]
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A person's list of chats is another; fetch it."""
 
-_listeners: dict[UUID, set[Listener]] = defaultdict(set)
+
+Event = Changed | Framed | Listed
+Listener = Callable[[Event], None]
+# What one listens to: a chat by its id, or by a person's all that concerns their list of chats.
+Topic = UUID | int
+
+_listeners: dict[Topic, set[Listener]] = defaultdict(set)
 _loop: asyncio.AbstractEventLoop | None = None
 
 
@@ -61,8 +68,8 @@ def use_loop(loop: asyncio.AbstractEventLoop) -> None:
     _loop = loop
 
 
-def group_of(chat_id: UUID) -> str:
-    return f"chat.{chat_id.hex}"
+def group_of(topic: Topic) -> str:
+    return f"chat.{topic.hex}" if isinstance(topic, UUID) else f"person.{topic}"
 
 
 def is_shared() -> bool:
@@ -70,14 +77,14 @@ def is_shared() -> bool:
     return not isinstance(get_channel_layer(), InMemoryChannelLayer)
 
 
-def subscribe(chat_id: UUID, listener: Listener) -> Callable[[], None]:
-    """Call `listener` on the loop at every event of the chat; the result ends it."""
-    _listeners[chat_id].add(listener)
+def subscribe(topic: Topic, listener: Listener) -> Callable[[], None]:
+    """Call `listener` on the loop at every event of the chat or of the person's list; the result ends it."""
+    _listeners[topic].add(listener)
 
     def unsubscribe() -> None:
-        _listeners[chat_id].discard(listener)
-        if not _listeners[chat_id]:
-            del _listeners[chat_id]
+        _listeners[topic].discard(listener)
+        if not _listeners[topic]:
+            del _listeners[topic]
 
     return unsubscribe
 
@@ -86,25 +93,44 @@ def has_listeners(chat_id: UUID) -> bool:
     return is_shared() or chat_id in _listeners
 
 
-def tell_here(chat_id: UUID, event: Event) -> None:
+def tell_here(topic: Topic, event: Event) -> None:
     """To the listeners of this process only; on the loop."""
-    for listener in tuple(_listeners.get(chat_id, ())):
+    for listener in tuple(_listeners.get(topic, ())):
         listener(event)
 
 
-async def publish(chat_id: UUID, event: Event) -> None:
-    tell_here(chat_id, event)
+async def publish(topic: Topic, event: Event) -> None:
+    tell_here(topic, event)
     if is_shared():
         body: dict[str, Any] = {"origin": PROCESS}
         if isinstance(event, Framed):
             body |= asdict(event)
-        await _send_to_group(group_of(chat_id), {"type": "remote.event", **body})
+        elif isinstance(event, Listed):
+            body["listed"] = True
+        await _send_to_group(group_of(topic), {"type": "remote.event", **body})
+
+
+async def publish_listed(chat_id: UUID, owner_id: int) -> None:
+    """A change of the chat that its owner's list of chats shows, too: a run that begins or ends, a new title."""
+    await publish(chat_id, Changed())
+    await publish(owner_id, Listed())
 
 
 def wake(chat_id: UUID) -> None:
     """`publish(Changed())` from a worker thread, once its transaction has ended."""
+    _from_thread(publish(chat_id, Changed()))
+
+
+def wake_list(owner_id: int) -> None:
+    """`publish(Listed())` likewise."""
+    _from_thread(publish(owner_id, Listed()))
+
+
+def _from_thread(publishing: Coroutine[Any, Any, None]) -> None:
     if _loop is not None and _loop.is_running():
-        asyncio.run_coroutine_threadsafe(publish(chat_id, Changed()), _loop)
+        asyncio.run_coroutine_threadsafe(publishing, _loop)
+    else:
+        publishing.close()
 
 
 def read_remote(message: dict[str, Any]) -> Event | None:
@@ -113,7 +139,7 @@ def read_remote(message: dict[str, Any]) -> Event | None:
         return None
     if "html" in message:
         return Framed(**{field.name: message[field.name] for field in fields(Framed)})
-    return Changed()
+    return Listed() if "listed" in message else Changed()
 
 
 async def send_to_process(process: str, **message: Any) -> None:

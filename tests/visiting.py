@@ -17,6 +17,7 @@ from django.test import AsyncClient
 
 from chatapp import events
 from chatapp.asgi import application
+from chatapp.consumers import LIST_IS_ANOTHER
 from chatapp.database import in_database
 from chatapp.models import Chat, Compaction, LanguageModel, Message, Run
 from chatapp.runs import host
@@ -86,7 +87,9 @@ class Socket:
     frames: int = 0
 
     async def next(self) -> str:
-        html: str = await self.communicator.receive_from(timeout=SECONDS)
+        """What comes next for the chat; that the list is another is heard by `told_of_list` alone."""
+        while (html := await self.communicator.receive_from(timeout=SECONDS)) == LIST_IS_ANOTHER:
+            pass
         self.frames += "data-frame" in html
         return html
 
@@ -95,6 +98,10 @@ class Socket:
         while words not in (html := await self.next()):
             pass
         return html
+
+    async def told_of_list(self) -> None:
+        while await self.communicator.receive_from(timeout=SECONDS) != LIST_IS_ANOTHER:
+            pass
 
     async def acknowledge(self, *, seen: int, **more: Any) -> None:
         await self.communicator.send_to(json.dumps({"seen": seen, "frames": self.frames, **more}))

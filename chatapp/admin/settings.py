@@ -26,6 +26,7 @@ ACTS = {
     "exact_percent": _("It acts when the next summary is written."),
     "summariser": _("It acts when the next summary is written; which model answers in a chat is untouched."),
     "summary_prompt": _("It acts when the next summary is written."),
+    "temporary_hours": _("It acts on chats that are begun from now on."),
 }
 NOBODY_CHOSEN = {"summariser": _("The chat’s own model"), "default_model": _("The first usable one")}
 
@@ -69,7 +70,7 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
             _("New chats"),
             {
                 "description": _("What a new chat begins with. Chats that exist keep theirs."),
-                "fields": ["default_model", "system_prompt"],
+                "fields": ["default_model", "system_prompt", "temporary_hours"],
             },
         ),
         (

@@ -13,12 +13,14 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.dateparse import parse_datetime
 
-from chatapp.archives.layout import CHAT, COMPACTION, FILE, MESSAGE
+from chatapp.archives.layout import CHAT, COMPACTION, FILE, KEPT, MESSAGE
 from chatapp.files.images import check_image
 from chatapp.files.limits import MOST_BYTES, MOST_CHARACTERS
 from chatapp.files.naming import harmless_name
 from chatapp.files.unusable import Unusable
+from chatapp.history import ordering
 from chatapp.history.copying import Original
+from chatapp.history.errors import HistoryError
 from chatapp.history.texts import storable
 from chatapp.llm.options import OURS
 from chatapp.models import Chat, Compaction, File, LanguageModel, Message
@@ -41,7 +43,7 @@ def check_chat(raw: Any, *, owner_id: int, usable: Mapping[str, LanguageModel]) 
     """`usable`: models by name; one that isn't there is left for the person to choose. Raises BadChat."""
     if not isinstance(raw, dict):
         raise BadChat("malformed")
-    chat = _row(Chat, raw, CHAT)
+    chat = _row(Chat, dict.fromkeys(KEPT) | raw, (*CHAT, *KEPT))
     chat.owner_id = owner_id
     chat.model = usable.get(str(raw.get("model")))
     if not isinstance(chat.parameters, dict):
@@ -56,7 +58,22 @@ def check_chat(raw: Any, *, owner_id: int, usable: Mapping[str, LanguageModel]) 
     files = _by_number(raw, "files", _file) if "files" in raw else {}
     for file in files.values():
         file.owner_id = owner_id
-    return Original(chat, messages, compactions, files, _attached(raw, messages, files))
+    folder = _name(raw["folder"], ordering.folder_name) if raw.get("folder") else ""
+    return Original(chat, messages, compactions, files, _attached(raw, messages, files), folder, _tags(raw))
+
+
+def _tags(raw: dict[str, Any]) -> tuple[str, ...]:
+    tags = tuple(_name(each, ordering.tag_name) for each in _list(raw.get("tags", [])))
+    if len(tags) > ordering.MOST_TAGS:
+        raise BadChat("malformed")
+    return tags
+
+
+def _name(value: Any, checked: Callable[[str], str]) -> str:
+    try:
+        return checked(_text(value))
+    except HistoryError as error:
+        raise BadChat("malformed") from error
 
 
 def _by_number(raw: dict[str, Any], name: str, read: Callable[[dict[str, Any]], Row]) -> dict[int, Row]:

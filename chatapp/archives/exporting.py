@@ -13,12 +13,12 @@ from uuid import UUID
 
 from django.db import transaction
 
-from chatapp.archives.layout import CHAT, COMPACTION, FILE, FORMAT, MESSAGE, VERSION
+from chatapp.archives.layout import CHAT, COMPACTION, FILE, FORMAT, KEPT, MESSAGE, VERSION
 from chatapp.database import in_database
 from chatapp.history.attaching import files_with_content
 from chatapp.history.boundary import as_stored, segments_of
 from chatapp.history.locking import lock_chat
-from chatapp.models import Chat, Compaction, File, Message
+from chatapp.models import Chat, Compaction, File, Message, Tag
 
 Numbers = Mapping[int | None, int]
 
@@ -47,7 +47,9 @@ def chat_json(chat_id: UUID) -> list[str]:
     numbers: Numbers = {row.pk: number for number, row in enumerate(rows, start=1)}
     files = {file.pk: file for row in rows for file in attached.get(row.pk, ())}
     held = {pk: [list(files).index(file.pk) + 1 for file in each] for pk, each in attached.items()}
-    head = _columns(chat, CHAT) | {
+    head = _columns(chat, (*CHAT, *KEPT)) | {
+        "folder": chat.folder.name if chat.folder else "",
+        "tags": [tag.name for tag in Tag.objects.filter(chats=chat).by_name()],
         "model": chat.model.name if chat.model else "",
         "boundary": numbers.get(chat.compacted_through_id),
     }

@@ -2,7 +2,8 @@
 
 Rows are numbered from 1 within their chat, in the order in which they were made, so two exports of equal chats are
 equal byte for byte. Left out on purpose: who owns it, keys and addresses, the endpoint's own words in an error, and
-messages that still wait to be sent: nobody has said them yet, and a copy must not send them a second time.
+messages that still wait to be sent: nobody has said them yet, and a copy must not send them a second time. A temporary
+chat in a file is an ordinary one: whoever exports it keeps it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ FORMAT = "foldline-chats"
 VERSION = 1
 
 CHAT = ("title", "titled_by_hand", "system_prompt", "parameters", "policy", "created_at", "touched_at")
+# How its owner keeps it; files of before have none of these. Beside them `folder` and `tags`, by their names.
+KEPT = ("pinned_at", "archived_at")
 MESSAGE = (
     "position",
     "active",

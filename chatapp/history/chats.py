@@ -72,11 +72,29 @@ def merged_parameters(present: dict[str, Any], changes: dict[str, Any]) -> dict[
     return {name: value for name, value in {**present, **changes}.items() if value is not None or name not in changes}
 
 
+def mark_read(chat: Chat) -> bool:
+    """A page shows it now; whether it was unread until then. No revision: pages of the chat show nothing of it."""
+    if chat.unread_since is None:
+        return False
+    return bool(Chat.objects.filter(pk=chat.pk, unread_since=chat.unread_since).update(unread_since=None))
+
+
 @transaction.atomic
 def delete_chat(*, chat_id: UUID) -> None:
     """The chat with all its messages and files; asked back by the page, not here."""
-    chat = lock_chat(chat_id)
-    held = Attachment.objects.filter(Q(message__chat=chat) | Q(queued__chat=chat))
+    erase([lock_chat(chat_id).pk])
+
+
+@transaction.atomic
+def delete_chats(*, owner_id: int, chat_ids: list[UUID]) -> None:
+    """The person's own among them."""
+    own = Chat.objects.select_for_update().filter(owner_id=owner_id, pk__in=chat_ids).order_by("pk")
+    erase(list(own.values_list("pk", flat=True)))
+
+
+def erase(chat_ids: list[UUID]) -> None:
+    """Chats that are locked, and the files that no other chat holds. Inside a transaction."""
+    held = Attachment.objects.filter(Q(message__chat__in=chat_ids) | Q(queued__chat__in=chat_ids))
     file_ids = set(held.values_list("file_id", flat=True))
-    chat.delete()
+    Chat.objects.filter(pk__in=chat_ids).delete()
     erase_unattached(file_ids)

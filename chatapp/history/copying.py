@@ -19,7 +19,7 @@ BATCH = 300
 class Original:
     """Rows that aren't stored yet, by the number that each had; every reference in them is such a number.
 
-    `attached`: the files of each message that has any.
+    `attached`: the files of each message that has any. Folder and tags are names.
 
     Whoever makes it has checked that all references lead to rows of the same original.
     """
@@ -29,6 +29,8 @@ class Original:
     compactions: dict[int, Compaction]
     files: dict[int, File] = field(default_factory=dict)
     attached: dict[int, list[int]] = field(default_factory=dict)
+    folder: str = ""
+    tags: tuple[str, ...] = ()
 
 
 def store_copy(original: Original) -> Chat:

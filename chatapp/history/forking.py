@@ -41,8 +41,11 @@ def fork(*, chat_id: UUID, message_id: int) -> Chat:
         system_prompt=chat.system_prompt,
         parameters=chat.parameters,
         policy=chat.policy,
+        folder_id=chat.folder_id,
+        expires_at=chat.expires_at,  # what was to be deleted doesn't stay in a copy
         revision=FIRST_REVISION,
     )
+    copy.tags.set(chat.tags.all())
     _copy_messages(path, copy)
     new = copy.messages.on_path().values_list("pk", flat=True)
     ids = dict(zip(path.values_list("pk", flat=True), new, strict=True))

@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from chatapp import leases
+from chatapp.history import ordering
 from chatapp.history.copying import Original, store_copy
 from chatapp.history.errors import Fenced, NotPossible
 from chatapp.models import Chat, Import, ImportedFile
@@ -71,7 +72,12 @@ def import_chat(original: Original, *, key: str, state: str = "", import_id: UUI
         return None
     original.chat.import_key, original.chat.import_state = key, state
     original.chat.imported_with_id = import_id
-    return store_copy(original)
+    if original.folder:
+        original.chat.folder = ordering.folder_of(owner_id=owner_id, name=original.folder)
+    chat = store_copy(original)
+    for name in original.tags:
+        ordering.tag_chats(owner_id=owner_id, chat_ids=[chat.pk], name=name)
+    return chat
 
 
 @transaction.atomic

@@ -9,13 +9,18 @@ from django.utils import timezone
 
 from chatapp.models import Chat
 
+# What a list of chats shows of one.
+LISTED = {"title", "pinned_at", "archived_at", "folder_id", "unread_since", "expires_at"}
+
 
 def lock_chat(chat_id: UUID) -> Chat:
     """The chat's row, locked until the transaction ends (on SQLite the IMMEDIATE transaction is the lock)."""
     return Chat.objects.select_for_update(of=("self",)).select_related("compacted_through").get(pk=chat_id)
 
 
-def number_change(chat: Chat, *, touched: bool = False, path_changed: bool = False, **changes: Any) -> int:
+def number_change(
+    chat: Chat, *, touched: bool = False, path_changed: bool = False, listed: bool = False, **changes: Any
+) -> int:
     """Raise the chat's revision by one, store `changes` with it, and return the new revision."""
     chat.revision += 1
     changes["revision"] = chat.revision
@@ -23,7 +28,7 @@ def number_change(chat: Chat, *, touched: bool = False, path_changed: bool = Fal
         changes["path_revision"] = chat.revision
     if "compacted_through_id" in changes:
         changes["fold_revision"] = chat.revision
-    if touched or "title" in changes:
+    if touched or listed or LISTED & changes.keys():
         changes["listed_revision"] = chat.revision
     if touched:
         changes["touched_at"] = timezone.now()

@@ -50,7 +50,8 @@ def start_chat(
 ) -> Turn:
     """A new chat with its first turn. `by` names the process that will write the reply.
 
-    `title`: where no words are said. `settings`: policy and parameters.
+    `title`: where no words are said. `settings`: policy, parameters, and when it is deleted, where it is a
+    temporary chat.
     """
     get_user_model().objects.select_for_update().get(pk=owner_id)  # the same start twice at once is one chat
     sent = (
@@ -82,7 +83,7 @@ def begin_turn(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_
         return Turn(chat, sent, None)
     refuse_while_writing(chat)
     last = chat.messages.on_path().last()
-    number_change(chat, touched=True)
+    number_change(chat, touched=True, archived_at=None)  # who writes in an archived chat wants it back
     message = store_said(chat, text, parent=last, idempotency_key=idempotency_key, file_ids=file_ids)
     return Turn(chat, message, open_reply(chat, message, by=by))
 
@@ -146,7 +147,7 @@ def finish_turn(
     now = timezone.now()
     if not Run.objects.live().filter(pk=run_id, attempt=attempt).update(status=_RUN_STATUS[status], ended_at=now):
         raise Fenced
-    revision = number_change(chat, touched=True)
+    revision = number_change(chat, touched=True, unread_since=chat.unread_since or now)
     Message.objects.filter(pk=run.reply_id).update(
         status=status, content=storable(content), reasoning=storable(reasoning), revision=revision, **facts
     )
@@ -177,7 +178,7 @@ def interrupt_run(run: Run) -> bool:
     taken = Run.objects.live().filter(pk=run.pk, attempt=run.attempt)
     if not taken.update(status=Run.Status.INTERRUPTED, attempt=run.attempt + 1, ended_at=timezone.now()):
         return False
-    revision = number_change(chat)
+    revision = number_change(chat, unread_since=chat.unread_since or timezone.now())
     Message.objects.filter(pk=run.reply_id).update(
         status=Message.Status.INTERRUPTED, failure="interrupted", revision=revision
     )

@@ -1,4 +1,4 @@
-"""The rows: chats, messages, waiting ones, files, compactions, runs, usage, imports, endpoints, settings."""
+"""The rows: chats in order, messages, waiting ones, files, compactions, runs, usage, imports, endpoints, settings."""
 
 from chatapp.models.chats import Chat
 from chatapp.models.compactions import Compaction
@@ -6,6 +6,7 @@ from chatapp.models.endpoints import Endpoint, LanguageModel
 from chatapp.models.files import Attachment, File
 from chatapp.models.imports import Import, ImportedFile
 from chatapp.models.messages import Message
+from chatapp.models.ordering import Folder, Tag
 from chatapp.models.queue import QueuedMessage
 from chatapp.models.runs import Run
 from chatapp.models.shares import Share
@@ -18,6 +19,7 @@ __all__ = [
     "Compaction",
     "Endpoint",
     "File",
+    "Folder",
     "Import",
     "ImportedFile",
     "LanguageModel",
@@ -26,5 +28,6 @@ __all__ = [
     "Run",
     "Share",
     "SiteSettings",
+    "Tag",
     "UsageRecord",
 ]

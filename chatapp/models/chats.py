@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from chatapp.models.runs import Run
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+    from chatapp.models.ordering import Tag
+
+LISTED = ("id", "title", "touched_at", "owner_id", "pinned_at", "folder_id", "unread_since", "expires_at")
 
 
 class ChatQuerySet(models.QuerySet["Chat"]):
@@ -23,11 +29,23 @@ class ChatQuerySet(models.QuerySet["Chat"]):
         return self.filter(owner_id=user.pk) if user.is_authenticated else self.none()
 
     def newest_first(self) -> ChatQuerySet:
-        return self.order_by("-touched_at", "-created_at")
+        return self.order_by("-touched_at", "-pk")
 
     def for_list(self) -> ChatQuerySet:
         """What a list of chats shows; never a message's text or a summary."""
-        return self.only("id", "title", "touched_at", "owner_id")
+        writing = Run.objects.live().filter(chat_id=OuterRef("pk"))
+        return self.only(*LISTED).annotate(is_writing=Exists(writing))
+
+    def archived(self) -> ChatQuerySet:
+        """Put away by the person: out of the list (not to be taken for archived messages, which a summary covers)."""
+        return self.filter(archived_at__isnull=False)
+
+    def unarchived(self) -> ChatQuerySet:
+        return self.filter(archived_at__isnull=True)
+
+    def kept(self) -> ChatQuerySet:
+        """Those that stay; a temporary one is in no search and in no file of all chats."""
+        return self.filter(expires_at__isnull=True)
 
 
 class Chat(models.Model):
@@ -59,6 +77,15 @@ class Chat(models.Model):
     )
     compacted_at = models.DateTimeField(null=True, blank=True)
 
+    # How its owner keeps it. `unread_since`: a reply ended, and no page has shown it yet. `expires_at`: begun as a
+    # temporary chat, which is deleted then.
+    pinned_at = models.DateTimeField(null=True, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    folder = models.ForeignKey("Folder", null=True, blank=True, on_delete=models.SET_NULL, related_name="chats")
+    tags: models.ManyToManyField[Tag, Any] = models.ManyToManyField("Tag", blank=True, related_name="chats")
+    unread_since = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+
     # Grows by one in every transaction that changes what a page of this chat shows; a page that has seen up to N
     # is repaired by everything after N. The other three are the newest ones at which earlier positions changed hands,
     # the boundary moved, and what a list of chats shows changed.
@@ -79,7 +106,20 @@ class Chat(models.Model):
     objects = ChatQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["owner", "-touched_at"], name="chat_owner_touched")]
+        indexes = [
+            models.Index(fields=["owner", "-touched_at"], name="chat_owner_touched"),
+            # The list by day, whatever else a person has put away.
+            models.Index(
+                fields=["owner", "-touched_at", "-id"],
+                condition=Q(archived_at__isnull=True, pinned_at__isnull=True, folder__isnull=True),
+                name="chat_by_day",
+            ),
+            models.Index(fields=["owner", "-pinned_at"], condition=Q(pinned_at__isnull=False), name="chat_pinned"),
+            models.Index(
+                fields=["owner", "-archived_at"], condition=Q(archived_at__isnull=False), name="chat_archived"
+            ),
+            models.Index(fields=["expires_at"], condition=Q(expires_at__isnull=False), name="chat_expires"),
+        ]
         constraints = [
             models.CheckConstraint(
                 name="chat_record_whole_or_empty",

@@ -102,6 +102,15 @@ class SiteSettings(SingletonModel):
         blank=True,
         help_text=_("What a new chat starts with as its system prompt. Chats that exist keep theirs."),
     )
+    temporary_hours = models.PositiveIntegerField(
+        _("temporary chats"),
+        default=24,
+        validators=[MinValueValidator(1), MaxValueValidator(8760)],
+        help_text=_(
+            "Hours after which a chat that was begun as a temporary one is deleted with all its messages, unless "
+            "its owner keeps it."
+        ),
+    )
     summary_prompt = models.TextField(
         _("summary prompt"),
         blank=True,

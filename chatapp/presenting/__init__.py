@@ -17,19 +17,21 @@ from chatapp.presenting.pages import (
     revision_in,
 )
 from chatapp.presenting.shortcuts import SHORTCUTS
-from chatapp.presenting.sidebar import read_sidebar
-from chatapp.presenting.values import MeterView
+from chatapp.presenting.sidebar import place_asked, read_sidebar
+from chatapp.presenting.values import ListPlace, MeterView
 from chatapp.presenting.words import frame_in_words
 
 __all__ = [
     "EXAMPLES",
     "SHORTCUTS",
+    "ListPlace",
     "MeterView",
     "Place",
     "empty_page",
     "frame_in_words",
     "live_run_of",
     "may_see",
+    "place_asked",
     "read_archived",
     "read_changes",
     "read_earlier",

@@ -9,12 +9,11 @@ from uuid import UUID
 from django.contrib.auth.models import AbstractBaseUser
 from django.template.loader import render_to_string
 
-from chatapp.history import loading, queueing
+from chatapp.history import chats, loading, queueing
 from chatapp.models import Chat, LanguageModel, Message, Run, SiteSettings
 from chatapp.models.messages import MessageQuerySet
 from chatapp.presenting.fold import folds_next, is_resting, notable_compaction, view_divider, view_meter
 from chatapp.presenting.messages import view_messages
-from chatapp.presenting.sidebar import read_sidebar
 from chatapp.presenting.values import ChatPage, MessageView, OlderPage
 
 MESSAGES_ON_A_PAGE = 40
@@ -39,7 +38,10 @@ def revision_in(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
 
 
-def may_see(user: AbstractBaseUser, chat_id: UUID) -> bool:
+def may_see(user: AbstractBaseUser, chat_id: UUID | None) -> bool:
+    """A chat, or the page without one."""
+    if chat_id is None:
+        return user.is_authenticated
     return Chat.objects.for_user(user).filter(pk=chat_id).exists()
 
 
@@ -108,6 +110,7 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
     Raises Chat.DoesNotExist for a stranger.
     """
     chat = Chat.objects.for_user(user).select_related("compacted_through").get(pk=chat_id)
+    chats.mark_read(chat)
     if seen >= chat.revision:
         return chat.revision, ""
     page = _page_of(chat)
@@ -122,7 +125,7 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int,
     context = page.context() | {"since": seen, "revision": chat.revision, "user": user}
     context["changed_archived"] = _changed_archived(chat, seen) if seen else []
     context |= {"whole": whole, "fold_changed": fold_changed}
-    context["sidebar"] = read_sidebar(user) if chat.listed_revision > seen else None
+    context["is_listed"] = chat.listed_revision > seen
     return chat.revision, render_to_string("chat/changes.html", context)
 
 
@@ -219,4 +222,5 @@ def empty_page() -> dict[str, Any]:
         "queue_rests": False,
         "is_resting": False,
         "folds_next": "",
+        "temporary_hours": site.temporary_hours,
     }

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django.utils.safestring import SafeString
 
-from chatapp.models import Chat, Compaction, File, LanguageModel, Message, QueuedMessage
+from chatapp.models import Chat, Compaction, File, Folder, LanguageModel, Message, QueuedMessage, Tag
 from chatapp.rendering import Frame
 
 
@@ -127,6 +128,57 @@ class MeterView:
 class SidebarGroup:
     label: str
     chats: list[Chat]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFolder:
+    """A folder as the list shows it: with its newest chats where it is open; `has_more`: not all of them."""
+
+    folder: Folder
+    chats: list[Chat]
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListPlace:
+    """Which part of the list is looked at, and how: `older` begins a further page, `tag` narrows it down.
+
+    `under`: the heading that stands above already; `current_id`: the chat whose page it is; `most` by day.
+    """
+
+    older: str = ""
+    under: str = ""
+    tag: str = ""
+    is_selecting: bool = False
+    current_id: UUID | None = None
+    most: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Sidebar:
+    """A person's chats in the order of the list; every one in one place only.
+
+    `older`: where the next page of the list by day begins, "" at its end; `last_label` is the heading that it goes on
+    under. `folder_choices` and `known_tags` are offered where chats are being selected.
+    """
+
+    pinned: list[Chat]
+    has_more_pinned: bool
+    folders: list[OpenFolder]
+    groups: list[SidebarGroup]
+    older: str
+    last_label: str
+    place: ListPlace
+    folder_choices: list[Folder]
+    known_tags: list[Tag]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.pinned or self.folders or self.groups)
+
+    @property
+    def is_first_page(self) -> bool:
+        return not self.place.older
 
 
 @dataclass(frozen=True, slots=True)

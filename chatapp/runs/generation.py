@@ -65,7 +65,7 @@ async def write_reply(live: LiveRun) -> bool:
         outcome.status = Message.Status.STOPPED
     with suppress(*GIVEN_UP):
         await asyncio.shield(asyncio.ensure_future(finish(live, outcome)))
-    await events.publish(live.chat_id, events.Changed())
+    await events.publish_listed(live.chat_id, live.owner_id)
     if cancelled:
         raise cancelled
     return outcome.status is Message.Status.COMPLETE

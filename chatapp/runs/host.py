@@ -41,8 +41,9 @@ def start_up(loop: asyncio.AbstractEventLoop) -> None:
 
 def start(run: Run, *, continued: Message | None = None) -> None:
     """Begin to write, or to go on in a reply that broke off; from a worker thread, after the run's transaction."""
-    live = LiveRun(run.pk, run.attempt, run.chat_id, run.reply_id, continued=continued)
+    live = LiveRun(run.pk, run.attempt, run.chat_id, run.chat.owner_id, run.reply_id, continued=continued)
     _on_loop(_open, live)
+    events.wake_list(live.owner_id)
 
 
 def start_compaction(compaction: Compaction) -> None:
@@ -107,8 +108,9 @@ async def begin_next(chat_id: UUID, *, owes_title: bool = False) -> bool:
     with suppress(ObjectDoesNotExist):  # deleted meanwhile
         turn = await in_database(queueing.begin_next, chat_id=chat_id, by=events.PROCESS)
         if turn and (run := turn.run):
-            _open(LiveRun(run.pk, run.attempt, run.chat_id, run.reply_id, owes_title=owes_title))
-            await events.publish(chat_id, events.Changed())
+            owner_id = turn.chat.owner_id
+            _open(LiveRun(run.pk, run.attempt, run.chat_id, owner_id, run.reply_id, owes_title=owes_title))
+            await events.publish_listed(chat_id, owner_id)
             return True
     return False
 

@@ -26,6 +26,7 @@ class LiveRun:
     run_id: int
     attempt: int
     chat_id: UUID
+    owner_id: int
     reply_id: int
     continued: Message | None = None
     owes_title: bool = False

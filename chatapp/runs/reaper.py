@@ -1,6 +1,7 @@
 """Takes over what a dead process left: its runs become "interrupted", their text is kept, nothing stays stuck.
 
-Beside that it sends the message that a dead process should have sent, and erases what was deleted an hour ago.
+Beside that it sends the message that a dead process should have sent, erases what was deleted an hour ago, and deletes
+temporary chats whose time is over.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from uuid import UUID
 
 from chatapp import events, leases
 from chatapp.database import in_database
-from chatapp.history import compactions, deleting, queueing, turns
+from chatapp.history import compactions, deleting, queueing, temporary, turns
 from chatapp.history.compactions import Ending
 from chatapp.models import Compaction, Run
 
@@ -28,9 +29,11 @@ async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]]) -> None
     """`begin_next` sends the next waiting message of a chat."""
     for look in count():
         try:
-            erased = [] if look % LOOKS_BETWEEN_ERASURES else await in_database(deleting.erase_deleted)
-            for chat_id in [*await in_database(reap), *erased]:
-                await events.publish(chat_id, events.Changed())
+            if look % LOOKS_BETWEEN_ERASURES == 0:
+                for chat_id in await in_database(deleting.erase_deleted):
+                    await events.publish(chat_id, events.Changed())
+            for chat_id, owner_id in [*await in_database(reap), *await in_database(temporary.delete_expired)]:
+                await events.publish_listed(chat_id, owner_id)
             for chat_id in await in_database(queueing.due):
                 await begin_next(chat_id)
         except Exception:
@@ -38,16 +41,21 @@ async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]]) -> None
         await asyncio.sleep(SECONDS_BETWEEN)
 
 
-def reap() -> list[UUID]:
-    """Interrupt every run and fail every compaction whose owner is dead; the ids of their chats."""
-    runs = [run for run in Run.objects.live().filter(leases.maybe_dead()) if leases.is_dead(run.owner, run.lease_until)]
+def reap() -> list[tuple[UUID, int]]:
+    """Interrupt every run and fail every compaction whose owner is dead; their chats, and whose those are."""
+    maybe, owned = leases.maybe_dead(), "chat"
+    runs = [
+        run
+        for run in Run.objects.live().filter(maybe).select_related(owned)
+        if leases.is_dead(run.owner, run.lease_until)
+    ]
     dead = [
         row
-        for row in Compaction.objects.live().filter(leases.maybe_dead())
+        for row in Compaction.objects.live().filter(maybe).select_related(owned)
         if leases.is_dead(row.owner, row.lease_until)
     ]
-    return [run.chat_id for run in runs if turns.interrupt_run(run)] + [
-        row.chat_id
+    return [(run.chat_id, run.chat.owner_id) for run in runs if turns.interrupt_run(run)] + [
+        (row.chat_id, row.chat.owner_id)
         for row in dead
         if compactions.end_compaction(compaction_id=row.pk, ending=Ending(Compaction.Status.FAILED, "interrupted"))
     ]

@@ -45,4 +45,4 @@ async def suggest(chat_id: UUID) -> None:
             measured=True,
         )
     if await in_database(chats.suggest_title, chat_id=chat_id, title=clean_title(completion.text)):
-        await events.publish(chat_id, events.Changed())
+        await events.publish_listed(chat_id, situation.chat.owner_id)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import connection
-from django.db.models import F, Model, QuerySet, Value
+from django.db.models import F, Model, Q, QuerySet, Value
 from django.db.models.functions import Left, StrIndex
 from django.db.models.lookups import GreaterThan
 from django.utils.safestring import SafeString
@@ -35,7 +35,10 @@ Rows = TypeVar("Rows", bound=QuerySet[Any])
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """`message_id` and `position` belong to a message alone; `is_active`: it is on the path that the chat shows."""
+    """`message_id` and `position` belong to a message alone; `is_active`: it is on the path that the chat shows.
+
+    `is_folded`: the message is behind the divider; `is_put_away`: its chat is archived.
+    """
 
     kind: Literal["title", "summary", "message"]
     chat_id: UUID
@@ -46,28 +49,60 @@ class Hit:
     message_id: int | None = None
     position: int | None = None
     is_active: bool = True
-    is_archived: bool = False
+    is_folded: bool = False
+    is_put_away: bool = False
 
 
 def search(user: AbstractBaseUser | AnonymousUser, text: str) -> list[Hit]:
     """At most fifty: chats by their titles, then summaries, then messages, each by relevance, then the newest first.
 
-    The relevance of the newest 300 of each is looked at.
+    The relevance of the newest 300 of each is looked at. Where only chats are described, those are what is found.
 
     Only in chats of the person's own; nothing deleted, nothing that is still being written.
     """
     query = read_query(text)
-    if not (query.terms or query.title):
+    if not (query.terms or query.asks_for_chats):
         return []
     marker = Marker(query.terms or query.title)
-    chats = _titled(Chat.objects.for_user(user), query.title)
-    hits = [] if query.only_archived else [*_titles(chats, query, marker), *_summaries(chats, query, marker)]
+    chats = _described(_titled(Chat.objects.for_user(user).kept(), query.title), query)
+    hits = [] if query.folded is not None else [*_titles(chats, query, marker), *_summaries(chats, query, marker)]
     return [*hits, *_messages(chats, query, marker, most=MOST - len(hits))]
 
 
 def find_chats(user: AbstractBaseUser | AnonymousUser, text: str, *, most: int = 12) -> list[Chat]:
-    """Chats by their titles, the newest first; the newest of all where nothing is asked for."""
-    return list(_titled(Chat.objects.for_user(user), read_query(text).terms).for_list().newest_first()[:most])
+    """Chats by their titles, the newest first; the newest of the list where nothing is asked for."""
+    terms = read_query(text).terms
+    chats = Chat.objects.for_user(user).kept()
+    return list(_titled(chats if terms else chats.unarchived(), terms).for_list().newest_first()[:most])
+
+
+def find_in_chat(chat: Chat, text: str) -> list[int]:
+    """Where on the path the chat shows it is said: positions in their order, in folded messages too."""
+    terms = read_query(text, has_filters=False).terms
+    if not terms:
+        return []
+    literal, words = _parted(terms)
+    said = chat.messages.filter(active=True, role__in=SAID, deleted_at=None).exclude(status__in=Message.LIVE_STATUSES)
+    found = _holding(said, "content", literal)
+    found = text_search().matching(found, "content", words) if words else found
+    return list(found.order_by("position").values_list("position", flat=True))
+
+
+def _described(chats: ChatQuerySet, query: Query) -> ChatQuerySet:
+    """What the query says of chats other than their titles."""
+    if query.pinned is not None:
+        chats = chats.filter(pinned_at__isnull=not query.pinned)
+    if query.archived is not None:
+        chats = chats.filter(archived_at__isnull=not query.archived)
+    if query.folder:
+        chats = chats.filter(**_named("folder__name", query.folder))
+    for tag in query.tags:
+        chats = chats.filter(pk__in=Chat.objects.filter(**_named("tags__name", tag)).values("pk"))
+    return chats
+
+
+def _named(column: str, term: Term) -> dict[str, str]:
+    return {f"{column}__{'istartswith' if term.is_prefix else 'iexact'}": term.text}
 
 
 def _titled(chats: ChatQuerySet, terms: list[Term]) -> ChatQuerySet:
@@ -79,8 +114,9 @@ def _titled(chats: ChatQuerySet, terms: list[Term]) -> ChatQuerySet:
 def _titles(chats: ChatQuerySet, query: Query, marker: Marker) -> Iterator[Hit]:
     terms = query.terms or query.title
     found = _newest_chats(_in_time(chats, "touched_at", query), "title", terms, when="touched_at")
-    for chat in _most_relevant(found, "title", marker, most=MOST_CHATS):
-        yield Hit("title", chat.pk, str(chat), marker.snippet(chat.title), chat.touched_at)
+    for chat in _most_relevant(found, "title", marker, most=MOST_CHATS if query.terms else MOST):
+        away = chat.archived_at is not None
+        yield Hit("title", chat.pk, str(chat), marker.snippet(str(chat)), chat.touched_at, is_put_away=away)
 
 
 def _summaries(chats: ChatQuerySet, query: Query, marker: Marker) -> Iterator[Hit]:
@@ -88,7 +124,8 @@ def _summaries(chats: ChatQuerySet, query: Query, marker: Marker) -> Iterator[Hi
         return
     found = _newest_chats(_in_time(chats, "compacted_at", query), "summary", query.terms, when="compacted_at")
     for chat in _most_relevant(found, "summary", marker, most=MOST_CHATS):
-        yield Hit("summary", chat.pk, str(chat), marker.snippet(chat.summary), chat.compacted_at)
+        away = chat.archived_at is not None
+        yield Hit("summary", chat.pk, str(chat), marker.snippet(chat.summary), chat.compacted_at, is_put_away=away)
 
 
 def _messages(chats: ChatQuerySet, query: Query, marker: Marker, *, most: int) -> Iterator[Hit]:
@@ -96,8 +133,9 @@ def _messages(chats: ChatQuerySet, query: Query, marker: Marker, *, most: int) -
         return
     messages = Message.objects.filter(chat__in=chats, role__in=SAID, deleted_at=None)
     messages = _in_time(messages.exclude(status__in=Message.LIVE_STATUSES), "created_at", query)
-    if query.only_archived:
-        messages = messages.filter(active=True, position__lte=F("chat__compacted_through__position"))
+    is_folded = Q(active=True, position__lte=F("chat__compacted_through__position"))
+    if query.folded is not None:
+        messages = messages.filter(is_folded) if query.folded else messages.exclude(is_folded)
     literal, words = _parted(query.terms)
     messages = _holding(messages, "content", literal)
     found = text_search().newest_messages(messages, words) if words else messages.order_by("-pk")
@@ -113,7 +151,8 @@ def _messages(chats: ChatQuerySet, query: Query, marker: Marker, *, most: int) -
             message_id=message.pk,
             position=message.position,
             is_active=message.active,
-            is_archived=message.active and boundary is not None and message.position <= boundary.position,
+            is_folded=message.active and boundary is not None and message.position <= boundary.position,
+            is_put_away=message.chat.archived_at is not None,
         )
 
 

@@ -13,6 +13,7 @@ from chatapp.searching.wording import Term, bare
 BEFORE, AFTER = 60, 160
 # Of each term that many characters are looked for in the text: enough to mark it, and soon compiled.
 MARKED = 30
+NOTHING = "(?!)"
 _ACCENTS = "[\u0300-\u036f]*"
 
 
@@ -20,7 +21,7 @@ class Marker:
     """What the terms of one query match, for as many texts as there are."""
 
     def __init__(self, terms: list[Term]) -> None:
-        self.pattern = re.compile("|".join(map(_term_pattern, terms)), re.IGNORECASE)
+        self.pattern = re.compile("|".join(map(_term_pattern, terms)) or NOTHING, re.IGNORECASE)
 
     def relevance(self, text: str) -> float:
         """The more matches, and the less beside them, the more; the same in every database."""

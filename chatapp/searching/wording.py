@@ -20,7 +20,8 @@ _UNPARTED = re.compile(
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _LETTER = re.compile(r"[^\W_]")
-_PIECE = re.compile(r'(?:(title|archived|before|after):)?(?:"([^"]*)("?)|(\S+))', re.IGNORECASE)
+_NAMES = "title|pinned|archived|folder|tag|folded|before|after"
+_PIECE = re.compile(r"(?:(" + _NAMES + r'):)?(?:"([^"]*)("?)|(\S+))', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +39,29 @@ class Term:
 
 @dataclass(slots=True)
 class Query:
-    """All of `terms` in one text. `before` and `after` are midnights; the day `after` names is meant, too."""
+    """All of `terms` in one text. `before` and `after` are midnights; the day `after` names is meant, too.
+
+    `pinned`, `archived`, `folder` and `tags` are of chats, `folded` is of messages: those that a summary covers. The
+    glossary calls them archived, but who asks for what is archived means chats. None: all of them.
+    """
 
     terms: list[Term] = field(default_factory=list)
     title: list[Term] = field(default_factory=list)
-    only_archived: bool = False
+    pinned: bool | None = None
+    archived: bool | None = None
+    folder: Term | None = None
+    tags: list[Term] = field(default_factory=list)
+    folded: bool | None = None
     before: datetime | None = None
     after: datetime | None = None
 
+    @property
+    def asks_for_chats(self) -> bool:
+        """Whether it says anything of the chats that it looks into."""
+        return bool(self.title or self.tags or self.folder) or self.pinned is not None or self.archived is not None
 
-def read_query(text: str) -> Query:
+
+def read_query(text: str, *, has_filters: bool = True) -> Query:
     """At most the first 32 terms count, and 200 characters of each. A filter that is none is text like any other."""
     query = Query()
     text = unicodedata.normalize("NFC", storable(text).translate(_QUOTES))
@@ -55,7 +69,7 @@ def read_query(text: str) -> Query:
     for piece in pieces:
         name, phrase, closed, word = piece.groups()
         value = (word if phrase is None else phrase).strip().strip('"')
-        if name and _is_filter(query, name.lower(), value):
+        if name and has_filters and _is_filter(query, name.lower(), value, is_whole=bool(closed)):
             continue
         value = f"{name}:{value}" if name else value
         is_last = piece is pieces[-1] and piece.end() == len(text)
@@ -74,17 +88,20 @@ def bare(text: str) -> str:
 _QUOTES = str.maketrans("“”„«»", '"""""')
 
 
-def _is_filter(query: Query, name: str, value: str) -> bool:
-    """Whether it is one; it is then in the query."""
-    day = _midnight(value)
+def _is_filter(query: Query, name: str, value: str, *, is_whole: bool) -> bool:
+    """Whether it is one; it is then in the query. `is_whole`: in quotes, so nothing longer is meant."""
+    day, choice = _midnight(value), {"yes": True, "no": False}.get(value.lower())
+    term = Term(value[:LONGEST_TERM], is_prefix=not is_whole)
     if name == "title" and value and len(query.title) < MOST_TERMS:
-        query.title.append(Term(value[:LONGEST_TERM], is_prefix=True))
-    elif name == "archived" and value.lower() == "yes":
-        query.only_archived = True
-    elif name == "before" and day:
-        query.before = day
-    elif name == "after" and day:
-        query.after = day
+        query.title.append(Term(term.text, is_prefix=True))
+    elif name == "tag" and value and len(query.tags) < MOST_TERMS:
+        query.tags.append(term)
+    elif name == "folder" and value:
+        query.folder = term
+    elif name in ("pinned", "archived", "folded") and choice is not None:
+        setattr(query, name, choice)
+    elif name in ("before", "after") and day:
+        setattr(query, name, day)
     else:
         return False
     return True

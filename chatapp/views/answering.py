@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
 from chatapp import events, presenting
@@ -61,6 +62,28 @@ def answer_command(
     return answer_changes(request, chat.pk)
 
 
+def answer_listed(request: PersonRequest, chat_id: UUID | None = None) -> HttpResponse:
+    """After a command that changes what lists of chats show: every page of the person fetches its list anew.
+
+    Asked for beside a chat's own page it is answered by that alone, on it by what changed there as well.
+    """
+    events.wake_list(request.user.pk)
+    if chat_id and "seen" in request.POST:
+        return answer_changes(request, chat_id)
+    if chat_id:
+        events.wake(chat_id)
+    if request.htmx:
+        return HttpResponse(status=204, headers={"HX-Trigger": "foldline:listed"})
+    return redirect_back(request)
+
+
+def redirect_back(request: PersonRequest) -> HttpResponse:
+    """To the page on which a plain form was sent, if it says so and is one of ours."""
+    back = request.POST.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
+    return redirect(back if is_ours else "home")
+
+
 def answer_refusal(
     request: PersonRequest, code: str, *, chat: Chat | None = None, draft: str = "", status: int = 409, **facts: Any
 ) -> HttpResponse:
@@ -74,9 +97,10 @@ def answer_refusal(
 def page_context(request: PersonRequest, chat: Chat | None) -> dict[str, Any]:
     context = presenting.read_page(chat.pk).context() if chat else presenting.empty_page()
     model = context["current_model"]
-    context["sidebar"] = presenting.read_sidebar(request.user)
     context["shortcuts"] = presenting.SHORTCUTS
     context["file_limits"] = {"bytes": MOST_BYTES, "megabytes": MOST_BYTES // MEGABYTE, "files": MOST_FILES}
+    place = presenting.place_asked(request.GET.dict(), current_id=chat.pk if chat else None)
+    context["sidebar"] = presenting.read_sidebar(request.user, place)
     context["idempotency_key"] = uuid4().hex
     context["show_demo_notice"] = bool(model and model.endpoint.is_demo and not request.COOKIES.get(NOTICE_COOKIE))
     return context

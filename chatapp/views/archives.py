@@ -39,7 +39,7 @@ def export_markdown(request: PersonRequest, chat_id: UUID) -> HttpResponseBase:
 @require_GET
 def export_all(request: PersonRequest) -> HttpResponseBase:
     """Every chat of the person in one file, the oldest first."""
-    return _download(archives.stream_json(_all_of(request)), _name_of_all("json"), "application/json")
+    return download_json(_all_of(request), _name_of_all("json"))
 
 
 @login_required
@@ -50,12 +50,18 @@ def export_all_markdown(request: PersonRequest) -> HttpResponseBase:
 
 
 def _all_of(request: PersonRequest) -> list[UUID]:
-    """Their ids alone: each chat is read when its turn comes."""
-    return list(Chat.objects.for_user(request.user).order_by("created_at", "pk").values_list("pk", flat=True))
+    """Their ids alone: each chat is read when its turn comes. Temporary ones are to be gone and stay out."""
+    chats = Chat.objects.for_user(request.user).kept()
+    return list(chats.order_by("created_at", "pk").values_list("pk", flat=True))
 
 
 def _name_of_all(ending: str) -> str:
     return archives.file_name(f"all {timezone.localdate().isoformat()}", ending)
+
+
+def download_json(chat_ids: list[UUID], name: str) -> HttpResponseBase:
+    """Several chats in one file, in this order."""
+    return _download(archives.stream_json(chat_ids), name, "application/json")
 
 
 async def _later(read: Callable[[UUID], Iterable[str]], chat_id: UUID) -> AsyncIterator[str]:

@@ -31,6 +31,7 @@ def rename(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     form = TitleForm(request.POST or None, initial={"title": chat.title})
     if request.method == "POST" and form.is_valid():
         chats.rename(chat_id=chat.pk, title=form.cleaned_data["title"])
+        events.wake_list(request.user.pk)
         return answer_changes(request, chat.pk)
     return render(request, "chat/rename.html", {"chat": chat, "form": form}, status=422 if form.errors else 200)
 
@@ -45,6 +46,7 @@ def delete(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     if run := turns.request_stop(chat_id=chat.pk):
         runs.stop(run)
     chats.delete_chat(chat_id=chat.pk)
+    events.wake_list(request.user.pk)
     return redirect("home")
 
 

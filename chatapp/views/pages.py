@@ -6,12 +6,19 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
-from chatapp import presenting
-from chatapp.views.answering import NOTICE_COOKIE, PersonRequest, chat_or_404, page_context, seen_by
+from chatapp import events, presenting
+from chatapp.history import chats
+from chatapp.views.answering import (
+    NOTICE_COOKIE,
+    PersonRequest,
+    chat_or_404,
+    page_context,
+    redirect_back,
+    seen_by,
+)
 from chatapp.views.settings import settings_of_new_chat
 
 
@@ -31,6 +38,8 @@ def home(request: PersonRequest) -> HttpResponse:
 @require_GET
 def chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
+    if chats.mark_read(shown):
+        events.wake_list(request.user.pk)
     context = page_context(request, shown)
     if "archived" in request.GET:  # the divider's link, for a browser without JavaScript
         context["archived"] = presenting.read_archived(shown, presenting.Place())
@@ -82,13 +91,7 @@ def printed(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 @require_POST
 def dismiss_notice(request: PersonRequest) -> HttpResponse:
     """The word about the demo model is said once a browser."""
-    back = request.POST.get("next", "")
-    if request.htmx:
-        response = HttpResponse()
-    elif url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
-        response = redirect(back)
-    else:
-        response = redirect("home")
+    response = HttpResponse() if request.htmx else redirect_back(request)
     response.set_cookie(NOTICE_COOKIE, "seen", max_age=31_536_000, httponly=True, samesite="Lax")
     return response
 

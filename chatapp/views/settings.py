@@ -199,4 +199,5 @@ def refuse_start(request: PersonRequest, code: str, settings: SettingsForm, **ty
     context = {"composer_error": code, "settings": settings, **typed}
     if request.htmx:
         return render(request, "chat/_start_refused.html", context, status=422)
+    typed["is_temporary"] = "temporary" in request.POST
     return answer_refusal(request, code, status=422, settings=settings, **typed)

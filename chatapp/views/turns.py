@@ -14,7 +14,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from chatapp import events, runs
-from chatapp.history import chats, continuing, loading, paths, queueing, turns
+from chatapp.history import chats, continuing, loading, paths, queueing, temporary, turns
 from chatapp.history.attaching import attached
 from chatapp.history.errors import HistoryError
 from chatapp.models import Chat, File, LanguageModel, SiteSettings
@@ -83,6 +83,7 @@ def start(request: PersonRequest) -> HttpResponse:
         system_prompt=system_prompt,
         parameters=chats.merged_parameters({}, settings.changed_parameters()),
         policy=settings.cleaned_data["policy"] or Chat.Policy.COMPACT,
+        expires_at=temporary.end_of_new(SiteSettings.get_solo()) if "temporary" in request.POST else None,
         by=events.PROCESS,
     )
     begin_run(turn)

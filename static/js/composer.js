@@ -111,10 +111,11 @@
     htmx.trigger(box, "foldline:meter");
   });
 
-  const isMeter = (event) => event.target === box || event.detail.elt === box;
+  // What is asked for while one types, here or in a field of search, is no command and has no word in this place.
+  const isAside = (event) => event.target === box || event.detail.elt === box || Boolean(event.detail.elt.closest("[role=search]"));
 
   document.body.addEventListener("htmx:beforeRequest", (event) => {
-    if (isMeter(event)) return;
+    if (isAside(event)) return;
     error.textContent = "";
     if (event.detail.elt === form) setSending(true);
   });
@@ -122,17 +123,17 @@
   document.body.addEventListener("htmx:afterRequest", (event) => {
     if (event.detail.elt === form) setSending(false);
     const { xhr } = event.detail;
-    if (!isMeter(event) && xhr.responseURL.includes("/accounts/login/")) {
+    if (!isAside(event) && xhr.responseURL.includes("/accounts/login/")) {
       error.textContent = words.signedOut;
     }
   });
 
   document.body.addEventListener("htmx:sendError", (event) => {
-    if (!isMeter(event)) error.textContent = words.offline;
+    if (!isAside(event)) error.textContent = words.offline;
   });
 
   document.body.addEventListener("htmx:responseError", (event) => {
-    if (isMeter(event)) return;
+    if (isAside(event)) return;
     const code = event.detail.xhr.status;
     error.textContent = { 403: words.stale, 404: words.gone, 413: words.tooMuch }[code] || words.failed.replace("{code}", code);
   });

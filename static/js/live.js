@@ -21,6 +21,7 @@
     const frame = fragment.querySelector("[data-frame]");
     if (frame) applyFrame(frame);
     if (changes) applyChanges(changes.dataset, fragment, force);
+    if (fragment.querySelector("[data-listed]")) document.dispatchEvent(new Event("foldline:listed"));
     return Boolean(changes);
   }
 
@@ -108,6 +109,7 @@
     socket = new WebSocket(address);
     socket.onopen = () => {
       [heard, wasOpen] = [Date.now(), true];
+      if (tries) document.dispatchEvent(new Event("foldline:listed")); // what was missed of other chats
       [bannerTimer, pollTimer].forEach(clearTimeout);
       tries = frames = bannerTimer = pollTimer = 0;
       banner.hidden = true;
@@ -138,11 +140,14 @@
   // The server answers, so it is the socket alone.
   const socketCause = () => (wasOpen ? "lost" : "blocked");
 
+  // Where a chat begins nothing is missed but the news of other chats.
   function warnSoon() {
+    if (!root.dataset.changesUrl) return;
     bannerTimer ||= setTimeout(() => banner.hidden && warn(navigator.onLine ? socketCause() : "offline"), 3 * SECOND);
   }
 
   async function ask({ force = false } = {}) {
+    if (!root.dataset.changesUrl) return false;
     const answer = await fetch(`${root.dataset.changesUrl}?seen=${force ? 0 : known}`, { headers: { "HX-Request": "true" } });
     if (answer.status === 404) warn("deleted");
     else if (answer.redirected) warn("signedOut");

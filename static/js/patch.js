@@ -43,10 +43,15 @@
 
   function patchChildren(old, fresh) {
     const nodes = [...fresh.childNodes];
+    const stays = new Set(nodes.map((node) => node.id).filter(Boolean));
     nodes.forEach((node, index) => {
-      // What has a name is found by it: something before it may have gone.
+      // What has a name is found by it: something before it may have gone, or has come to stand behind it.
       const same = node.id && [...old.childNodes].slice(index).find((other) => other.id === node.id);
-      while (same && old.childNodes[index] !== same) old.childNodes[index].remove();
+      while (same && old.childNodes[index] !== same) {
+        const before = old.childNodes[index];
+        if (before.id && stays.has(before.id)) old.insertBefore(same, before);
+        else before.remove();
+      }
       const there = old.childNodes[index];
       if (there) patch(there, node);
       else old.append(node);

@@ -55,7 +55,13 @@
     time.replaceChildren(seen, heard);
   }
 
+  function left(time) {
+    const minutes = Math.max(0, Math.ceil((new Date(time.dateTime) - Date.now()) / 60000));
+    return minutes < 120 ? relative.format(minutes, "minute") : relative.format(Math.floor(minutes / 60), "hour");
+  }
+
   function show() {
+    document.querySelectorAll("time[data-goes]").forEach((time) => (time.textContent = left(time)));
     document.querySelectorAll("time[data-ago]").forEach(showAgo);
     document.querySelectorAll("time[data-time]").forEach((time) => (time.textContent = local(time)));
     tell();

@@ -84,9 +84,9 @@ def test_sidebar_lists_chats_by_day(alice: Visit) -> None:
     page = alice.open("/")
 
     labels = page.get_by_role("navigation").get_by_role("heading").all_inner_texts()
-    assert labels[:3] == ["Today", "Yesterday", "Last seven days"]
+    assert labels[:3] == ["Today", "Yesterday", "Previous 7 days"]
     assert len(labels) == 4
-    names = page.locator("#sidebar-chats a").all_inner_texts()
+    names = page.locator("[data-chat-link]").all_inner_texts()
     assert names == [f"{days} days ago" for days in (0, 1, 3, 90)]
 
 

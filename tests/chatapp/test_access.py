@@ -13,7 +13,18 @@ pytestmark = pytest.mark.django_db
 EDIT = "compactions/{compaction}/edit/"
 DELETE = "messages/{message}/delete/"
 EDIT_MESSAGE = "messages/{message}/edit/"
-IN_CHAT = ["", "changes/", "archived/", "earlier/", "rename/", "delete/", "request/", "compactions/", "settings/"]
+IN_CHAT = [
+    "",
+    "changes/",
+    "archived/",
+    "earlier/",
+    "rename/",
+    "delete/",
+    "request/",
+    "compactions/",
+    "settings/",
+    "order/",
+]
 PAGES = [*IN_CHAT, EDIT, DELETE, EDIT_MESSAGE, "export/json/", "export/markdown/"]
 COMMANDS = [
     "send/",
@@ -42,6 +53,11 @@ COMMANDS = [
     "rebuild/",
     "policy/",
     "settings/",
+    "pin/",
+    "archive/",
+    "move/",
+    "tag/",
+    "keep/",
 ]
 FIELDS = {
     "text": "Hello",
@@ -51,6 +67,7 @@ FIELDS = {
     "pinned": "1",
     "policy": "window",
     "seed": "7",
+    "tag": "theirs",
 }
 
 

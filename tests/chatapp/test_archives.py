@@ -17,7 +17,7 @@ from chatapp.archives import chat_json, chat_markdown, file_name, stream_json, s
 from chatapp.archives.reading import Unreadable, read_chats, usable_models
 from chatapp.database import in_database
 from chatapp.gates import limit_body
-from chatapp.history import compactions, deleting, editing, turns
+from chatapp.history import compactions, deleting, editing, ordering, turns
 from chatapp.history.importing import Candidate, import_chat
 from chatapp.models import Chat, Compaction, Message
 from chatapp.requesting import read_request
@@ -92,6 +92,11 @@ def bring_in(owner: User, *chats: Any) -> list[Chat | None]:
     return [import_chat(each.original, key=each.key) for each in found if each.original]
 
 
+def only_candidate(chat: Chat, raw: Any) -> Any:
+    [candidate] = read_archive(archive(raw), owner_id=chat.owner_id)
+    return candidate
+
+
 def imported(owner: User, raw: dict[str, Any]) -> Chat:
     [chat] = bring_in(owner, raw)
     assert chat is not None
@@ -138,6 +143,53 @@ def test_j3_undo_after_import_is_byte_equal(chat: Chat) -> None:
 
     copied.refresh_from_db()
     assert not copied.is_compacted
+
+
+def test_how_a_chat_was_kept_comes_along_by_name(chat: Chat) -> None:
+    folder = ordering.make_folder(owner_id=chat.owner_id, name="Bread")
+    ordering.move_chats(owner_id=chat.owner_id, chat_ids=[chat.pk], folder_id=folder.pk)
+    for name in ("winter", "rye"):
+        ordering.tag_chats(owner_id=chat.owner_id, chat_ids=[chat.pk], name=name)
+    ordering.archive_chats(owner_id=chat.owner_id, chat_ids=[chat.pk], archived=True)
+    ordering.pin_chat(chat_id=chat.pk, pinned=True)
+    bob = make_user("bob")
+    theirs = ordering.make_folder(owner_id=bob.pk, name="BREAD")
+
+    copied = imported(bob, exported(chat))
+
+    assert exported(copied) == exported(chat) | {"folder": "BREAD"}
+    assert copied.folder == theirs
+    assert {tag.owner_id for tag in copied.tags.all()} == {bob.pk}
+    assert copied.pinned_at
+    assert copied.archived_at
+
+
+def test_file_of_before_folders_and_tags_still_imports(chat: Chat) -> None:
+    raw = exported(chat)
+    for name in ("pinned_at", "archived_at", "folder", "tags"):
+        del raw[name]
+
+    copied = imported(make_user(), raw)
+
+    assert (copied.pinned_at, copied.archived_at, copied.folder, copied.tags.count()) == (None, None, None, 0)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"folder": 7},
+        {"folder": "x" * 81},
+        {"tags": "winter"},
+        {"tags": [""]},
+        {"tags": ["x" * 41]},
+        {"tags": [[]]},
+        {"tags": [str(number) for number in range(21)]},
+        {"pinned_at": "yesterday"},
+        {"archived_at": 1},
+    ],
+)
+def test_bad_folder_or_tag_leaves_the_chat_out(chat: Chat, bad: dict[str, Any]) -> None:
+    assert only_candidate(chat, exported(chat) | bad).problem == "malformed"
 
 
 def test_branches_and_versions_come_along(chat: Chat) -> None:

@@ -277,7 +277,7 @@ def test_reaper_fails_a_compaction_whose_owner_is_dead() -> None:
     compaction = begin(chat)
     Compaction.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
 
-    assert reaper.reap() == [chat.pk]
+    assert reaper.reap() == [(chat.pk, chat.owner_id)]
 
     compaction.refresh_from_db()
     assert (compaction.status, compaction.reason) == ("failed", "interrupted")

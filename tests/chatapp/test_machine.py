@@ -228,7 +228,9 @@ class History(RuleBasedStateMachine):
 
     def prepared(self, reply: Said) -> preparing.Prepared:
         """What is sent for it: the plain model's request, which ends with what is to be answered, or to be gone on."""
-        prepared = preparing._read_prepared(LiveRun(self.run.pk, self.run.attempt, self.chat_id, reply.id, self.former))
+        prepared = preparing._read_prepared(
+            LiveRun(self.run.pk, self.run.attempt, self.chat_id, 0, reply.id, self.former)
+        )
         expected = self.plain.request(without=prepared.left_out)
         if self.continued:
             with patch.object(reply, "status", "stopped"):

@@ -12,10 +12,10 @@ from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from django.utils import timezone
 
-from chatapp.history import chats, deleting, forking
+from chatapp.history import chats, deleting, forking, ordering
 from chatapp.history.paths import show_version
 from chatapp.models import Chat, Message
-from chatapp.searching import find_chats, search
+from chatapp.searching import find_chats, find_in_chat, search
 from chatapp.searching.finding import MOST, text_search
 from chatapp.searching.marking import Marker
 from chatapp.searching.wording import Term, read_query
@@ -47,7 +47,7 @@ def test_word_is_found_in_message_title_and_summary(alice):
     assert found(alice, "yeast") == [("title", None), ("summary", None), ("message", 1)]
     [title, summary, message] = search(alice, "yeast")
     assert {hit.chat_id for hit in (title, summary, message)} == {chat.pk}
-    assert (message.title, message.role, message.is_archived, message.is_active) == (
+    assert (message.title, message.role, message.is_folded, message.is_active) == (
         "Yeast and time",
         "assistant",
         True,
@@ -162,14 +162,22 @@ def test_characters_and_words_together(alice):
         "before:2026-99-99",
         "before:0001-01-01 after:9999-12-31 x",
         "archived:perhaps",
+        "tag:",
+        'tag:"',
+        "tag:\0",
+        "folder:%",
+        "pinned:yes pinned:no",
+        "🎉" * 3_000,
+        "预算" * 3_000,
     ],
 )
 def test_no_text_is_an_error(alice, text):
-    make_chat(alice, "A quiet word.")
+    chat = make_chat(alice, "A quiet word.")
 
     for asked in (text, f"{text} ", f"quiet {text}", f"{text} quiet"):
         assert isinstance(search(alice, asked), list)
         assert isinstance(find_chats(alice, asked), list)
+        assert isinstance(find_in_chat(chat, asked), list)
 
 
 def test_unknown_filter_is_text(alice):
@@ -190,12 +198,78 @@ def test_filter_by_title(alice):
     assert found(alice, "title:bread") == [("title", None)]
 
 
-def test_filter_by_archived(alice):
+def test_filter_by_folded(alice):
     chat = make_chat(alice, "bricks one", "bricks two", "bricks three", "bricks four")
     fold(chat, through=1, summary="About bricks.")
 
-    assert sorted(found(alice, "bricks archived:yes")) == [("message", 0), ("message", 1)]
+    assert sorted(found(alice, "bricks folded:yes")) == [("message", 0), ("message", 1)]
+    assert messages_found(alice, "bricks folded:no") == [2, 3]
     assert messages_found(alice, "bricks") == [0, 1, 2, 3]
+
+
+def test_filters_by_how_a_chat_is_kept(alice):
+    kept = {}
+    for name, facts in {
+        "plain": {},
+        "pinned": {"pinned_at": timezone.now()},
+        "away": {"archived_at": timezone.now()},
+        "filed": {"folder": ordering.make_folder(owner_id=alice.pk, name="Bread and more")},
+        "tagged": {},
+    }.items():
+        kept[name] = make_chat(alice, "bricks", **facts)
+        chats.rename(chat_id=kept[name].pk, title=name)
+    for tag in ("winter", "rye bread"):
+        ordering.tag_chats(owner_id=alice.pk, chat_ids=[kept["tagged"].pk], name=tag)
+
+    def among(text):
+        return {hit.title for hit in search(alice, text)}
+
+    everything = set(kept)
+    assert among("bricks") == everything
+    for text, wanted in {
+        "pinned:yes": {"pinned"},
+        "pinned:no": everything - {"pinned"},
+        "archived:yes": {"away"},
+        "archived:no": everything - {"away"},
+        "folder:bread": {"filed"},
+        'folder:"bread"': set(),
+        'folder:"Bread and MORE"': {"filed"},
+        "tag:win": {"tagged"},
+        'tag:"win"': set(),
+        'tag:winter tag:"rye bread"': {"tagged"},
+        "tag:winter tag:none": set(),
+        "tag:winter pinned:yes": set(),
+    }.items():
+        assert among(f"bricks {text}") == among(text) == wanted, text
+    assert [hit.is_put_away for hit in search(alice, "archived:yes")] == [True]
+
+
+def test_choice_that_is_none_is_text(alice):
+    make_chat(alice, "pinned:perhaps it is", "pinned")
+
+    assert messages_found(alice, "pinned:perhaps ") == [0]
+
+
+def test_chats_described_and_untitled_are_found(alice):
+    chat = make_chat(alice, pinned_at=timezone.now())
+    Chat.objects.filter(pk=chat.pk).update(title="")
+
+    assert found(alice, "pinned:yes") == [("title", None)]
+    assert "New chat" in signed_in(alice).get("/search/", {"q": "pinned:yes"}).content.decode()
+
+
+def test_find_in_a_chat_tells_every_place_on_its_path(alice):
+    chat = make_chat(alice, "red bricks", "blue", "Bricks again, bricks", "none", "brick", "预算 bricks")
+    make_chat(alice, "bricks elsewhere")
+    fold(chat, through=2, summary="About bricks.")
+    message = chat.messages.get(position=4)
+    Message.objects.create(chat=chat, parent=message, position=5, role="assistant", content="bricks", active=False)
+
+    assert find_in_chat(chat, "bricks ") == [0, 2, 5]
+    assert find_in_chat(chat, "bric") == [0, 2, 4, 5]
+    assert find_in_chat(chat, "预算") == [5]
+    assert find_in_chat(chat, "title:bricks") == []
+    assert find_in_chat(chat, "") == find_in_chat(chat, "nothing") == []
 
 
 def test_filter_by_day(alice):
@@ -231,7 +305,7 @@ def test_other_version_is_found_and_says_so(alice):
     Message.objects.create(chat=chat, parent=first.parent, position=1, role="assistant", content="Blue.")
 
     [hit] = search(alice, "red")
-    assert (hit.message_id, hit.is_active, hit.is_archived) == (first.pk, False, False)
+    assert (hit.message_id, hit.is_active, hit.is_folded) == (first.pk, False, False)
     show_version(chat_id=chat.pk, message_id=first.pk)
     assert search(alice, "red")[0].is_active
 
@@ -283,7 +357,7 @@ def test_stranger_finds_nothing(alice):
     fold(chat, through=1, summary="A secret was told.")
     charlie = make_user("charlie")
 
-    for text in ("secret", "title:secret", "secret archived:yes", "*"):
+    for text in ("secret", "title:secret", "secret folded:yes", "secret archived:no", "pinned:no", "*"):
         assert search(charlie, text) == []
     assert find_chats(charlie, "secret") == find_chats(charlie, "") == []
     page = signed_in(charlie).get("/search/", {"q": "secret"}).content.decode()
@@ -408,19 +482,20 @@ def words_in_index(word):
 
 
 @pytest.fixture
-def back_before_the_index(transactional_db):
-    executor = MigrationExecutor(connection)
-    executor.migrate([("chatapp", "0005_what_compactions_leave")])
-    yield
+def before_the_index(transactional_db):
+    """The models as they were then."""
+    state = MigrationExecutor(connection).migrate([("chatapp", "0005_what_compactions_leave")])
+    yield state.apps
     call_command("migrate", verbosity=0)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_there_before_the_migration_is_found_after_it(back_before_the_index):
+def test_what_is_there_before_the_migration_is_found_after_it(before_the_index):
     alice = make_user()
-    chat = make_chat(alice, "an early lamp", "on the pier")
-    Message.objects.filter(position=1).update(deleted_at=timezone.now())
-    Chat.objects.filter(pk=chat.pk).update(title="The early days")
+    chat = before_the_index.get_model("chatapp.Chat").objects.create(owner_id=alice.pk, title="The early days")
+    messages = before_the_index.get_model("chatapp.Message").objects
+    messages.create(chat=chat, position=0, role="user", content="an early lamp")
+    messages.create(chat=chat, position=1, role="assistant", content="on the pier", deleted_at=timezone.now())
 
     call_command("migrate", verbosity=0)
 

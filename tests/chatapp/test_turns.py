@@ -129,7 +129,7 @@ def test_reaper_takes_over_a_run_whose_lease_is_over() -> None:
     assert run is not None
     Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
 
-    assert reaper.reap() == [chat.pk]
+    assert reaper.reap() == [(chat.pk, chat.owner_id)]
     assert begin(chat, "Are you there?").run is not None
 
 
@@ -139,7 +139,7 @@ def test_reaper_takes_over_at_once_what_a_dead_process_of_this_host_owned() -> N
     host, _, _ = events.PROCESS.split(":")
     Run.objects.update(owner=f"{host}:999999999:abc")
 
-    assert reaper.reap() == [chat.pk]
+    assert reaper.reap() == [(chat.pk, chat.owner_id)]
 
 
 def test_reaper_leaves_a_living_run_alone() -> None:

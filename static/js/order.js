@@ -1,0 +1,48 @@
+// The menu of one chat or folder in the list: its words are fetched, it stands beside what opened it.
+"use strict";
+{
+  const menu = document.getElementById("order");
+  let opener = null;
+
+  function stand() {
+    const at = (opener.closest("details.menu")?.querySelector("summary") || opener).getBoundingClientRect();
+    const room = { x: innerWidth - menu.offsetWidth - 8, y: innerHeight - menu.offsetHeight - 8 };
+    menu.style.left = `${Math.max(8, Math.min(at.left, room.x))}px`;
+    menu.style.top = `${Math.max(8, Math.min(at.bottom + 4, room.y))}px`;
+  }
+
+  document.addEventListener("click", async (event) => {
+    const pressed = event.target.closest("[data-order]");
+    if (!pressed || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    opener = pressed;
+    await htmx.ajax("GET", opener.getAttribute("href"), { target: menu, swap: "innerHTML" });
+    if (!menu.hasChildNodes()) return;
+    menu.showPopover({ source: opener }); // so that the drawer it was opened from stays
+    stand();
+    menu.querySelector("button, a, input:not([type=hidden])").focus();
+  });
+
+  // What is no link of its own reads as a button, and a button hears the space bar, too.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== " " || !event.target.matches?.("a[role=button]")) return;
+    event.preventDefault();
+    event.target.click();
+  });
+
+  menu.addEventListener("toggle", ({ newState }) => {
+    const isOpen = newState === "open";
+    if (opener?.matches("[role=button]")) opener.ariaExpanded = isOpen;
+    if (isOpen) return;
+    menu.replaceChildren();
+    if (document.activeElement === document.body) document.getElementById(opener.id)?.focus();
+  });
+
+  // Whatever came of it: a refusal is read under the box.
+  document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
+    if (menu.contains(detail.elt) && detail.requestConfig.verb === "post") {
+      menu.hidePopover();
+      if (opener.isConnected) opener.focus();
+    }
+  });
+}
