@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
-from chatapp.models import Attachment, File, Message, QueuedMessage
+from chatapp.models import Attachment, Draft, File, Message, QueuedMessage
 from compaction.quoting import fenced, neutralise
 from compaction.request import RequestMessage
 from compaction.transcript import Image
@@ -33,13 +33,17 @@ class Attached:
 NOTHING = Attached()
 
 
-def attach(holder: Message | QueuedMessage, file_ids: Sequence[UUID]) -> None:
+Holder = Message | QueuedMessage | Draft
+KINDS: dict[type, str] = {Message: "message", QueuedMessage: "queued", Draft: "draft"}
+
+
+def attach(holder: Holder, file_ids: Sequence[UUID]) -> None:
     """In this order."""
-    kind = "message" if isinstance(holder, Message) else "queued"
+    kind = KINDS[type(holder)]
     Attachment.objects.bulk_create([Attachment(file_id=pk, **{kind: holder}) for pk in file_ids])
 
 
-def file_ids_of(holder: Message | QueuedMessage) -> list[UUID]:
+def file_ids_of(holder: Holder) -> list[UUID]:
     return list(holder.attachments.order_by("pk").values_list("file_id", flat=True))
 
 

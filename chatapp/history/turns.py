@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from chatapp.history.attaching import attach
+from chatapp.history.drafts import clear_draft
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.paths import branch_at
@@ -69,6 +70,7 @@ def start_chat(
         title=first_words(storable(text)) or first_words(title),
         **settings,
     )
+    clear_draft(owner_id=owner_id, chat_id=None, text=text)
     return begin_turn(chat_id=chat.pk, text=text, idempotency_key=idempotency_key, by=by, file_ids=file_ids)
 
 

@@ -1,7 +1,8 @@
-"""The rows: chats in order, messages, waiting ones, files, compactions, runs, usage, imports, endpoints, settings."""
+"""The rows: chats, messages, what waits, drafts, files, compactions, runs, usage, imports, endpoints, settings."""
 
 from chatapp.models.chats import Chat
 from chatapp.models.compactions import Compaction
+from chatapp.models.drafts import Draft
 from chatapp.models.endpoints import Endpoint, LanguageModel
 from chatapp.models.files import Attachment, File
 from chatapp.models.imports import Import, ImportedFile
@@ -17,6 +18,7 @@ __all__ = [
     "Attachment",
     "Chat",
     "Compaction",
+    "Draft",
     "Endpoint",
     "File",
     "Folder",

@@ -69,19 +69,22 @@ class File(models.Model):
 
 
 class Attachment(models.Model):
-    """A file is attached to a message, or to one that waits; several versions of a message hold the same file."""
+    """A file is attached to a message, to one that waits or to a draft; versions of a message hold the same file."""
 
     file = models.ForeignKey(File, on_delete=models.CASCADE, related_name="attachments")
     message = models.ForeignKey("Message", null=True, blank=True, on_delete=models.CASCADE, related_name="attachments")
     queued = models.ForeignKey(
         "QueuedMessage", null=True, blank=True, on_delete=models.CASCADE, related_name="attachments"
     )
+    draft = models.ForeignKey("Draft", null=True, blank=True, on_delete=models.CASCADE, related_name="attachments")
 
     class Meta:
         constraints = [
             models.CheckConstraint(
                 name="attachment_to_one_thing",
-                condition=Q(message__isnull=False, queued__isnull=True) | Q(message__isnull=True, queued__isnull=False),
+                condition=Q(message__isnull=False, queued__isnull=True, draft__isnull=True)
+                | Q(message__isnull=True, queued__isnull=False, draft__isnull=True)
+                | Q(message__isnull=True, queued__isnull=True, draft__isnull=False),
             )
         ]
 

@@ -19,18 +19,19 @@ from chatapp.views.answering import (
     redirect_back,
     seen_by,
 )
+from chatapp.views.drafts import draft_context
 from chatapp.views.settings import settings_of_new_chat
 
 
 @login_required
 @require_GET
 def home(request: PersonRequest) -> HttpResponse:
-    context = page_context(request, None) | {"settings": settings_of_new_chat()}
+    context = page_context(request, None) | draft_context(request, None) | {"settings": settings_of_new_chat()}
     if not context["sidebar"]:
         context["examples"] = presenting.EXAMPLES
     chosen = _number(request, "example")  # without JavaScript; with it, a click fills the box where it is
     if chosen and chosen <= len(presenting.EXAMPLES):
-        context["draft"] = presenting.EXAMPLES[chosen - 1]
+        context |= {"draft": presenting.EXAMPLES[chosen - 1], "draft_at": 0}
     return render(request, "chat/page.html", context)
 
 
@@ -40,7 +41,7 @@ def chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
     if chats.mark_read(shown):
         events.wake_list(request.user.pk)
-    context = page_context(request, shown)
+    context = page_context(request, shown) | draft_context(request, shown)
     if "archived" in request.GET:  # the divider's link, for a browser without JavaScript
         context["archived"] = presenting.read_archived(shown, presenting.Place())
     position = _number(request, "m")

@@ -20,6 +20,7 @@ from chatapp.history.errors import HistoryError
 from chatapp.models import Chat, File, LanguageModel, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
 from chatapp.views.attaching import chosen_files
+from chatapp.views.drafts import kept_over_sign_in
 from chatapp.views.fields import LONGEST_TEXT, TypedText
 from chatapp.views.settings import refuse_start, settings_of_new_chat
 from compaction.limits import Limits
@@ -55,6 +56,7 @@ class MessageForm(forms.Form):
         return "malformed"
 
 
+@kept_over_sign_in
 @login_required
 @require_POST
 def start(request: PersonRequest) -> HttpResponse:
@@ -92,6 +94,7 @@ def start(request: PersonRequest) -> HttpResponse:
     return HttpResponse(headers={"HX-Redirect": turn.chat.get_absolute_url(), "HX-Trigger": SENT})
 
 
+@kept_over_sign_in
 @login_required
 @require_POST
 def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:

@@ -5,7 +5,6 @@
   const box = form.elements.text;
   const error = document.getElementById("composer-error");
   const words = error.dataset;
-  const place = `foldline:draft:${form.dataset.draft}`;
   const isTouch = matchMedia("(hover: none) and (pointer: coarse)");
   const NONE = { text: null, files: [], key: "" };
   let attempt = NONE;
@@ -17,27 +16,6 @@
   function newKey() {
     // randomUUID is missing on plain http beyond localhost.
     return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  }
-
-  function remember() {
-    try {
-      if (box.value) localStorage.setItem(place, JSON.stringify({ text: box.value, attempt }));
-      else localStorage.removeItem(place);
-    } catch {
-      // Storage may be full or forbidden; the text is still in the box.
-    }
-  }
-
-  function recall() {
-    try {
-      const kept = JSON.parse(localStorage.getItem(place)) || {};
-      if (!box.value && kept.text) box.value = kept.text;
-      attempt = kept.attempt || attempt;
-    } catch {
-      // As above.
-    }
-    grow();
-    if (box.value) setTimeout(() => htmx.trigger(box, "foldline:meter"));
   }
 
   function grow() {
@@ -72,7 +50,6 @@
     error.textContent = "";
     grow();
     guess();
-    remember();
   });
 
   // Before htmx hears of it: nothing blank, nothing twice, and the same key only for the same text.
@@ -88,7 +65,8 @@
     const files = foldline.files.ids();
     if (attempt.text !== box.value || !isSame(attempt.files)) attempt = { text: box.value, files, key: newKey() };
     form.elements.idempotency_key.value = attempt.key;
-    remember();
+    foldline.draft.changed();
+    foldline.draft.hold(); // the message says it all
   }, true);
 
   const setSending = (value) => form.setAttribute("aria-busy", (sending = value));
@@ -98,7 +76,7 @@
     if (box.value.startsWith(attempt.text)) box.value = box.value.slice(attempt.text.length).trimStart();
     foldline.files.remove(attempt.files);
     attempt = NONE;
-    remember();
+    foldline.draft.changed();
     grow();
   }
 
@@ -143,5 +121,8 @@
     if (event.detail > 1) event.preventDefault();
   }, true);
 
-  recall();
+  foldline.attempt = () => attempt;
+  attempt = foldline.draft.recall() || NONE;
+  grow();
+  if (!isBlank()) setTimeout(() => htmx.trigger(box, "foldline:meter"));
 }

@@ -1,29 +1,12 @@
 // The editor in a message's place: keys, what was typed kept until it is taken or left, refusals beside the box.
 "use strict";
 {
-  const place = (form) => `foldline:edit:${form.dataset.editor}`;
+  const place = (form) => `edit:${form.dataset.editor}`;
   const editorOf = (target) => target.closest?.("form[data-editor]");
-
-  function keep(form, text) {
-    try {
-      if (text === null) localStorage.removeItem(place(form));
-      else localStorage.setItem(place(form), text);
-    } catch {
-      // Storage may be full or forbidden; the text is still in the box.
-    }
-  }
-
-  function recall(form) {
-    try {
-      return localStorage.getItem(place(form));
-    } catch {
-      return null;
-    }
-  }
 
   function close(form) {
     const article = form.closest("article");
-    keep(form, null);
+    foldline.store.remove(place(form));
     form.remove();
     article?.querySelector("[data-edit]")?.focus();
   }
@@ -32,7 +15,7 @@
     const form = target.matches(".editing") && target.querySelector("form[data-editor]");
     if (!form) return;
     const box = form.elements.text;
-    box.value = recall(form) ?? box.value;
+    box.value = foldline.store.get(place(form)) ?? box.value;
     box.focus();
     box.setSelectionRange(box.value.length, box.value.length);
     form.scrollIntoView({ block: "nearest" });
@@ -42,7 +25,7 @@
     const form = editorOf(target);
     if (!form) return;
     form.querySelector("[data-refused]").textContent = "";
-    keep(form, target.value);
+    foldline.store.set(place(form), target.value);
   });
 
   document.addEventListener("keydown", (event) => {

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.acting import Script, Visit, box, button, ended, messages, prose, say, send
 
@@ -152,6 +152,53 @@ def test_draft_survives_a_reload_and_another_chat(alice: Visit, chat: Page) -> N
     chat.goto(back)
 
     expect(box(chat)).to_have_value("Half a thought")
+
+
+def test_draft_is_on_another_device_and_never_over_what_is_newer_there(alice: Visit, browser: Browser) -> None:
+    desk = alice.open(alice.chat("Hello", "Hello to you."))
+    other = browser.new_context(storage_state={"cookies": alice.context.storage_state()["cookies"]})
+    phone = other.new_page()
+    phone.goto(desk.url)
+    with desk.expect_response("**/draft/"):
+        box(desk).fill("From the desk")
+    phone.reload()
+    expect(box(phone)).to_have_value("From the desk")
+    phone.route("**/draft/", lambda route: route.abort())
+    phone.evaluate("navigator.sendBeacon = () => false")
+    box(phone).press("End")
+    box(phone).press_sequentially(", and the phone")
+
+    phone.unroute("**/draft/")
+    phone.reload()
+
+    expect(box(phone)).to_have_value("From the desk, and the phone")
+    button(phone, "Send").click()
+    ended(phone, count=4)
+    desk.reload()
+    expect(box(desk)).to_have_value("")
+    other.close()
+
+
+def test_draft_that_was_not_saved_yet_is_saved_as_the_page_goes(chat: Page) -> None:
+    box(chat).fill("In a hurry")
+    back = chat.url
+    chat.goto("/")
+    chat.evaluate("localStorage.clear()")
+    chat.goto(back)
+
+    expect(box(chat)).to_have_value("In a hurry")
+
+
+def test_nothing_typed_is_left_in_the_browser_after_signing_out(visit: Callable[..., Visit], chat: Page) -> None:
+    box(chat).fill("My secret")
+    box(chat).press("End")
+    assert "My secret" in chat.evaluate("JSON.stringify({ ...localStorage })")
+
+    chat.goto("/accounts/logout/")
+    button(chat, "Sign out").click()
+
+    expect(chat.get_by_role("button", name="Sign in")).to_be_visible()
+    assert "My secret" not in chat.evaluate("JSON.stringify({ ...localStorage })")
 
 
 def test_what_is_typed_while_a_reply_is_written_stays(chat: Page, script: Script) -> None:

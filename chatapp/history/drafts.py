@@ -1,0 +1,66 @@
+"""Drafts: the newest one of any device is kept, until its message is stored. An empty one tells when that was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.utils import timezone
+
+from chatapp.history.attaching import attach
+from chatapp.history.locking import lock_chat
+from chatapp.history.texts import storable
+from chatapp.models import Attachment, Draft, Message, QueuedMessage
+
+# A draft may be under way while its own message is sent, and come in after it.
+LATE = timedelta(seconds=30)
+
+
+@transaction.atomic
+def save_draft(*, owner_id: int, chat_id: UUID | None, text: str, file_ids: Sequence[UUID] = ()) -> None:
+    """In place of the one that was there; one of a message that has just been sent is left out."""
+    if chat_id:
+        lock_chat(chat_id)
+    else:
+        get_user_model().objects.select_for_update().get(pk=owner_id)
+    text = storable(text)
+    if (text.strip() or file_ids) and _was_just_sent(owner_id, chat_id, text, len(file_ids)):
+        return
+    draft = draft_of(owner_id, chat_id) or Draft.objects.create(owner_id=owner_id, chat_id=chat_id)
+    _write(draft, text)
+    if file_ids:
+        attach(draft, file_ids)
+
+
+def clear_draft(*, owner_id: int, chat_id: UUID | None, text: str) -> None:
+    """Its message is being stored. What isn't the beginning of that text is another device's, and stays.
+
+    Inside a transaction.
+    """
+    draft = draft_of(owner_id, chat_id)
+    if draft and storable(text).startswith(draft.text.rstrip()):
+        _write(draft, "")
+
+
+def draft_of(owner_id: int, chat_id: UUID | None) -> Draft | None:
+    own = Draft.objects.filter(owner_id=owner_id)
+    return (own.filter(chat_id=chat_id) if chat_id else own.filter(chat=None)).first()
+
+
+def _write(draft: Draft, text: str) -> None:
+    Draft.objects.filter(pk=draft.pk).update(text=text, saved_at=timezone.now())
+    Attachment.objects.filter(draft=draft).delete()
+
+
+def _was_just_sent(owner_id: int, chat_id: UUID | None, text: str, file_count: int) -> bool:
+    since = timezone.now() - LATE
+    said = Message.objects.filter(
+        chat__owner_id=owner_id, role=Message.Role.USER, content=text, file_count=file_count, created_at__gt=since
+    )
+    if chat_id is None:
+        return said.filter(position=0).exists()
+    waiting = QueuedMessage.objects.filter(chat_id=chat_id, text=text, created_at__gt=since)
+    return said.filter(chat_id=chat_id).exists() or waiting.exists()
