@@ -67,10 +67,13 @@ class Visitor:
         return response.content.decode()
 
     @asynccontextmanager
-    async def socket(self, chat: Chat, *, seen: int = 0, origin: str = "http://testserver") -> AsyncIterator[Socket]:
+    async def socket(
+        self, chat: Chat, *, seen: int = 0, origin: str = "http://testserver", language: str = ""
+    ) -> AsyncIterator[Socket]:
         cookie = f"sessionid={self.client.cookies['sessionid'].value}"
         headers = [(b"cookie", cookie.encode()), (b"origin", origin.encode()), (b"host", b"testserver")]
-        communicator = WebsocketCommunicator(application, f"/ws/chats/{chat.pk}/?seen={seen}", headers)
+        address = f"/ws/chats/{chat.pk}/?seen={seen}&language={language}"
+        communicator = WebsocketCommunicator(application, address, headers)
         connected, _ = await communicator.connect(timeout=SECONDS)
         try:
             yield Socket(communicator, connected=connected)
