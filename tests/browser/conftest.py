@@ -99,11 +99,12 @@ def visit(browser: Browser, server: LiveServer, rows: ServerRows, script: Script
 
     def arrive(*, name: str = "", is_staff: bool = False, **options: Any) -> Visit:
         name = name or f"alice{next(_names)}"
-        context = browser.new_context(base_url=server.url, **options)
+        # What a service worker has in its hands no test can hold up or answer.
+        context = browser.new_context(base_url=server.url, **{"service_workers": "block"} | options)
         context.set_default_timeout(PATIENCE_MS)
         key = rows.sign_in(name, is_staff=is_staff)
         context.add_cookies([{"name": "sessionid", "value": key, "url": server.url}])
-        opened.append(Visit(context, name, rows))
+        opened.append(Visit(context, name, rows, allowed=["Service Worker registration blocked"]))
         return opened[-1]
 
     yield arrive
