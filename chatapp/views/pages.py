@@ -27,7 +27,7 @@ from chatapp.views.settings import settings_of_new_chat
 @require_GET
 def home(request: PersonRequest) -> HttpResponse:
     context = page_context(request, None) | draft_context(request, None) | {"settings": settings_of_new_chat()}
-    if not context["sidebar"]:
+    if context["sidebar"].is_empty:
         context["examples"] = presenting.EXAMPLES
     chosen = _number(request, "example")  # without JavaScript; with it, a click fills the box where it is
     if chosen and chosen <= len(presenting.EXAMPLES):

@@ -13,7 +13,7 @@ from django.utils import timezone
 from chatapp.database import in_database
 from chatapp.models import Endpoint
 from chatapp.presenting import EXAMPLES
-from tests.factories import make_model
+from tests.factories import make_chat, make_model
 from tests.people import make_user, signed_in
 from tests.scripted import Signal, drop, hold, json_error, reply
 from tests.visiting import Visitor, last_message, settled
@@ -98,6 +98,18 @@ def test_page_without_a_model_says_what_to_do(*, is_staff: bool, way: str) -> No
 
     assert "No model is connected yet." in html
     assert way in html
+
+
+@pytest.mark.django_db
+def test_examples_stand_on_the_page_until_there_is_a_chat() -> None:
+    make_model()
+    alice = make_user("alice")
+
+    first = signed_in(alice).get("/").content.decode()
+    make_chat(alice)
+    later = signed_in(alice).get("/").content.decode()
+
+    assert (first.count(" data-fills"), later.count(" data-fills")) == (3, 0)
 
 
 @pytest.mark.django_db
