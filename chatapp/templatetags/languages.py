@@ -2,6 +2,7 @@
 
 from django import template
 from django.conf import settings
+from django.utils.safestring import SafeString
 
 register = template.Library()
 
@@ -14,5 +15,5 @@ def languages() -> list[tuple[str, str]]:
 
 @register.simple_block_tag
 def piece(content: str) -> str:
-    """Markup that stands in a sentence as a placeholder: {% piece as left %}…{% endpiece %}."""
-    return content
+    """Markup that stands in a sentence as a placeholder: {% piece as left %}…{% endpiece %}; no blank after it."""
+    return SafeString(content.strip())

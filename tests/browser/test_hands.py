@@ -147,7 +147,7 @@ def test_keys_of_an_input_method_are_its_own_in_every_box(chat: Page, script: Sc
 
 def focused(page: Page) -> str:
     """Where the focus is, once it is anywhere; "BODY" fails."""
-    page.wait_for_function("document.activeElement !== document.body", timeout=3_000)
+    page.wait_for_function("() => document.activeElement !== document.body", timeout=3_000)
     return page.evaluate("document.activeElement.id || document.activeElement.closest('[id]').id")
 
 

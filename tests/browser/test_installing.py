@@ -17,7 +17,7 @@ def test_server_that_is_away_is_told_by_a_plain_page_and_what_was_typed_comes_ba
     alice = visit(service_workers="allow")
     alice.allow("ERR_INTERNET_DISCONNECTED", "Failed to load resource", "WebSocket connection", "htmx:")
     page = alice.open(alice.chat("Hello", "A private word."))
-    page.wait_for_function("navigator.serviceWorker.controller")
+    page.wait_for_function("() => navigator.serviceWorker.controller")
     box(page).fill("Half a thought")
 
     alice.context.set_offline(True)
@@ -45,7 +45,7 @@ def test_server_that_is_away_is_told_by_a_plain_page_and_what_was_typed_comes_ba
 def test_proxy_that_speaks_for_a_dead_server_is_away_too(visit: Callable[..., Visit]) -> None:
     alice = visit(service_workers="allow")
     page = alice.open("/")
-    page.wait_for_function("navigator.serviceWorker.controller")
+    page.wait_for_function("() => navigator.serviceWorker.controller")
 
     worker = alice.context.service_workers[0]
     worker.evaluate("self.fetch = async () => new Response('Bad gateway', { status: 502 })")
