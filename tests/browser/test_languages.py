@@ -35,7 +35,7 @@ def test_what_is_chosen_holds_for_page_scripts_and_socket(alice: Visit, script: 
     expect(last(page).get_by_text("2 / 2")).to_be_visible()
     page.reload()
     expect(page.locator("html")).to_have_attribute("lang", "fr")
-    expect(button(page, "Compacter maintenant")).to_be_visible()
+    expect(button(page, "Compacter")).to_be_visible()
 
 
 def test_two_tabs_in_two_languages_each_hear_their_own(alice: Visit, script: Script) -> None:
