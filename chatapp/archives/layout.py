@@ -21,6 +21,7 @@ MESSAGE = (
     "status",
     "content",
     "reasoning",
+    "reasoning_milliseconds",
     "tool_calls",
     "tool_call_id",
     "pinned",

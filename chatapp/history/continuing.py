@@ -16,6 +16,7 @@ ENDED_EARLY = frozenset({Message.Status.STOPPED, Message.Status.INTERRUPTED, Mes
 # What a call says of itself in the row of its reply.
 _CALL_FACTS = (
     "reasoning",
+    "reasoning_milliseconds",
     "failure",
     "failure_detail",
     "retry_at",

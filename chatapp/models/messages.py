@@ -46,6 +46,8 @@ class Message(models.Model):
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.COMPLETE)
     content = models.TextField(blank=True)
     reasoning = models.TextField(blank=True)
+    # From the first word of it to the last; null where nobody measured it.
+    reasoning_milliseconds = models.PositiveIntegerField(null=True, blank=True)
     # How many files are attached: whoever reads messages looks for them only where there are any.
     file_count = models.PositiveSmallIntegerField(default=0)
     tool_calls = models.JSONField(default=list, blank=True)

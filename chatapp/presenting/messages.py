@@ -85,6 +85,7 @@ def view_message(
         frame=_split(content) if row.is_live else None,
         reasoning_html=render_kept(reasoning) if reasoning and not row.is_live else SafeString(""),
         reasoning_frame=_split(reasoning) if reasoning and row.is_live else None,
+        thought_seconds=_thought_seconds(row),
         failure=row.failure,
         failure_detail="" if tombstone else row.failure_detail,
         retry_at=row.retry_at,
@@ -106,6 +107,11 @@ def view_message(
         tombstone=tombstone,
         files=list(files),
     )
+
+
+def _thought_seconds(row: Message) -> int | None:
+    thought = row.reasoning_milliseconds
+    return None if thought is None or row.is_live else thought // 1000
 
 
 def _text_so_far(row: Message) -> tuple[str, str]:

@@ -52,6 +52,8 @@ class MessageView:
     next_id: int | None = None
     is_new: bool = False
     tombstone: Tombstone | None = None
+    # How long the model thought; None where it isn't known (yet).
+    thought_seconds: int | None = None
     files: list[File] = field(default_factory=list)
 
     @property

@@ -76,6 +76,7 @@ def _facts_of_call(live: LiveRun) -> dict[str, Any]:
     usage = live.gathered.usage
     return {
         "reasoning": live.reasoning,
+        "reasoning_milliseconds": live.reasoning_milliseconds,
         "finish_reason": live.gathered.finish_reason[:20],
         "prompt_tokens": usage.prompt if usage else None,
         "completion_tokens": usage.completion if usage else None,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -37,6 +39,11 @@ class LiveRun:
     waiting_until: datetime | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    clock: Callable[[], float] = time.monotonic
+    # When the first and the last of this run's reasoning came, and its first word of any kind.
+    _first_word_at: float | None = None
+    _thought_from: float | None = None
+    _thought_until: float = 0
     _wants_whole: bool = False
     _reply: StreamedText = field(default_factory=StreamedText)
     _thoughts: StreamedText = field(default_factory=StreamedText)
@@ -52,6 +59,14 @@ class LiveRun:
         return "\n\n".join(part for part in (earlier, self.gathered.reasoning) if part)
 
     @property
+    def reasoning_milliseconds(self) -> int | None:
+        """From its first word to its last, and what was measured before it broke off; None without any."""
+        earlier = self.continued.reasoning_milliseconds if self.continued else None
+        if self._thought_from is None:
+            return earlier
+        return (earlier or 0) + round(1000 * (self._thought_until - self._thought_from))
+
+    @property
     def has_written(self) -> bool:
         """Whether this run has brought a word that can be read."""
         return bool(self.gathered.text.strip())
@@ -60,6 +75,7 @@ class LiveRun:
         """What the stream brought; whoever shows it is woken."""
         self.gathered.take(event)
         self.waiting, self.waiting_until = "", None
+        self._time(event)
         match event:
             case deltas.Waiting(seconds, code):
                 self.waiting, self.waiting_until = code, timezone.now() + timedelta(seconds=seconds)
@@ -68,9 +84,21 @@ class LiveRun:
                 self._wants_whole = True
         self.changed.set()
 
+    def _time(self, event: deltas.Event) -> None:
+        now = self.clock()
+        match event:
+            case deltas.TextDelta() if self._first_word_at is None:
+                self._first_word_at = now
+            case deltas.ReasoningDelta():
+                self._thought_from = now if self._thought_from is None else self._thought_from
+                self._thought_until = now
+            case deltas.TextWasReasoning():
+                self._thought_from, self._thought_until = self._first_word_at, now
+
     def begin_afresh(self) -> None:
         """Withdraw what this run has brought so far, from the page too: it asks once more."""
         self.gathered = Gathered()
+        self._first_word_at = self._thought_from = None
         self._reply, self._thoughts = StreamedText(), StreamedText()
         self.show_whole()
 
@@ -94,8 +122,13 @@ class LiveRun:
             "frame": reply,
             "whole": whole,
             "reasoning": thoughts if reasoning or whole else None,
+            "thought_seconds": self._thought_seconds() if self.has_written else None,
         }
         html = render_to_string("chat/_frame.html", context)
         waiting = self.waiting or ("" if text or reasoning else FIRST_WORD)
         seconds = ((self.waiting_until or self.began_at) - timezone.now()).total_seconds()
         return Framed(self.reply_id, html, whole, waiting, round(seconds))
+
+    def _thought_seconds(self) -> int | None:
+        thought = self.reasoning_milliseconds
+        return None if thought is None else thought // 1000

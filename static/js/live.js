@@ -65,10 +65,17 @@
       fits = applyPart("reasoning-", id, done, part("reasoning-blocks"), part("reasoning-tail"), whole) && fits;
       const thoughts = [`reasoning-blocks-${id}`, `reasoning-tail-${id}`].map(byId);
       byId(`reasoning-${id}`).hidden = !thoughts.some((place) => place.textContent.trim());
+      tellThought(byId(`reasoning-${id}`).firstElementChild, frame.dataset.thought);
     }
     foldline.patchChildren(byId(`waiting-${id}`), part("waiting"));
     back();
     (fits ? acknowledge : resync)();
+  }
+
+  function tellThought(summary, seconds) {
+    if (!seconds) return;
+    const words = Number(seconds) ? summary.dataset.thought.replace("{seconds}", seconds) : summary.dataset.briefly;
+    if (summary.textContent !== words) summary.textContent = words;
   }
 
   function applyPart(prefix, id, done, fresh, freshTail, whole) {

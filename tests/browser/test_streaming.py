@@ -1,5 +1,6 @@
 """A reply while it is written: in blocks, over reloads, in two tabs, across lost connections, and stopped."""
 
+import re
 import time
 
 import pytest
@@ -222,6 +223,7 @@ def test_opened_reasoning_stays_open_through_stream_and_end(page: Page, script: 
 
     reply = ended(page, count=2)
     expect(reply.locator("details.reasoning")).to_have_attribute("open", "")
+    expect(reply.locator("details.reasoning > summary")).to_have_text(re.compile("^Thought for"))
     expect(reply.get_by_text("thought199")).to_be_visible()
     assert shown_text(reply) == "The answer."
 
