@@ -27,14 +27,15 @@
     return body;
   }
 
+  // Whether it is taken.
   async function upload(file) {
     const { tooLarge, unreachable, signedOut, uploadUrl, mostBytes } = list.dataset;
     const chip = document.getElementById("uploading").content.firstElementChild.cloneNode(true);
     chip.querySelector("bdi").textContent = file.name;
     list.append(chip);
-    if (file.size > Number(mostBytes)) return refuse(chip, file, tooLarge);
     try {
-      const answer = await fetch(uploadUrl, { method: "POST", body: bodyOf(file) });
+      const isTooLarge = file.size > Number(mostBytes);
+      const answer = isTooLarge ? { status: 413 } : await fetch(uploadUrl, { method: "POST", body: bodyOf(file) });
       if (answer.redirected) refuse(chip, file, signedOut);
       else if (answer.status === 413) refuse(chip, file, tooLarge);
       else if (answer.status === 422) refuse(chip, file, await answer.text());
@@ -42,10 +43,12 @@
       else {
         chip.replaceWith(foldline.parse(await answer.text()).querySelector("li"));
         changed();
+        return true;
       }
     } catch {
       refuse(chip, file, unreachable);
     }
+    return false;
   }
 
   function take(files) {
@@ -58,9 +61,32 @@
     input.value = ""; // or they would go a second time, with the message
   });
 
+  // A long paste stays in the box until somebody wants it otherwise.
+  const LONG = 4000;
+  const offer = document.getElementById("paste-offer");
+  let pasted = "";
+
+  function paste(words) {
+    if (words.length > LONG) pasted = words.replace(/\r\n?/g, "\n");
+  }
+
+  form.elements.text.addEventListener("input", ({ target }) => {
+    offer.hidden = !pasted || !target.value.includes(pasted);
+  });
+
+  offer.querySelector("button").addEventListener("click", async () => {
+    const box = form.elements.text;
+    box.focus();
+    error.textContent = "";
+    if (!(await upload(new File([pasted], "pasted.txt", { type: "text/plain" })))) return;
+    box.value = box.value.replace(pasted, () => "").trim();
+    changed();
+  });
+
   // Words copied from a sheet or a document come with a picture of them; the words are what is meant.
   form.elements.text.addEventListener("paste", (event) => {
     const { files, types } = event.clipboardData;
+    paste(event.clipboardData.getData("text/plain"));
     if (!files.length || types.includes("text/plain")) return;
     event.preventDefault();
     take(files);

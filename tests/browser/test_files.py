@@ -18,11 +18,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 BRING = """([how, name, type, data, words]) => {
     const transfer = new DataTransfer();
     const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
-    transfer.items.add(new File([bytes], name, { type }));
+    if (name) transfer.items.add(new File([bytes], name, { type }));
     if (words) transfer.setData("text/plain", words);
     const box = document.getElementById("text");
     const so = { bubbles: true, cancelable: true };
-    if (how === "paste") box.dispatchEvent(new ClipboardEvent("paste", { ...so, clipboardData: transfer }));
+    if (how !== "drop") box.dispatchEvent(new ClipboardEvent("paste", { ...so, clipboardData: transfer }));
     const drag = (name) => box.dispatchEvent(new DragEvent(name, { ...so, dataTransfer: transfer }));
     if (how === "drop") ["dragover", "drop"].forEach(drag);
 }"""
@@ -121,3 +121,26 @@ def test_a_send_that_failed_keeps_text_and_files_and_sends_them_once_after(
 
     assert TABLE in script.endpoint.payloads[-1]["messages"][-1]["content"]
     expect(chat.locator("#chips > li")).to_have_count(0)
+
+
+def test_a_long_paste_stays_until_it_is_wanted_as_a_file(chat: Page, script: Script) -> None:
+    offer = button(chat, "Attach it as a file instead")
+    pasted = "bread wants time " * 300
+    bring(chat, "words", "", b"", words="short")
+    box(chat).fill("short")
+    expect(offer).to_be_hidden()
+
+    bring(chat, "words", "", b"", words=pasted)
+    box(chat).fill(f"Sum this up: {pasted}")
+    expect(offer).to_be_visible()
+    expect(box(chat)).to_have_value(f"Sum this up: {pasted}")
+    offer.click()
+
+    expect(box(chat)).to_have_value("Sum this up:")
+    expect(box(chat)).to_be_focused()
+    expect(offer).to_be_hidden()
+    expect(chat.locator("#chips")).to_contain_text("pasted.txt")
+    box(chat).press("Enter")
+    ended(chat, count=4)
+    sent = script.endpoint.payloads[-1]["messages"][-1]["content"]
+    assert sent.startswith('Sum this up:\n\n<record of="the file pasted.txt">\nbread wants')
