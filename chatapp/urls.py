@@ -62,6 +62,7 @@ in_chat = [
     path("policy/", requests.choose_policy, name="choose_policy"),
     path("meter/", compactions.meter, name="meter"),
     path("settings/", settings.change_settings, name="chat_settings"),
+    path("find/", searching.find_here, name="find_here"),
     path("order/", ordering.order, name="order"),
     path("pin/", ordering.pin_chat, name="pin_chat"),
     path("archive/", ordering.archive_chat, name="archive_chat"),

@@ -1,6 +1,7 @@
 """What a page of a chat shows; the same for a whole page, a fragment and the socket."""
 
 from chatapp.presenting.examples import EXAMPLES
+from chatapp.presenting.finding import read_finding
 from chatapp.presenting.fold import view_meter
 from chatapp.presenting.frozen import read_frozen
 from chatapp.presenting.pages import (
@@ -35,6 +36,7 @@ __all__ = [
     "read_archived",
     "read_changes",
     "read_earlier",
+    "read_finding",
     "read_frozen",
     "read_linked",
     "read_page",

@@ -47,6 +47,8 @@ def chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     position = _number(request, "m")
     if position is not None:  # a link to a message, which may be behind the divider or above the first paint
         context |= presenting.read_linked(shown, position, first_shown=context["earlier_before"])
+    if "here" in request.GET:  # Find in this chat
+        context["finding"] = presenting.read_finding(shown, request.GET["here"], position)
     return render(request, "chat/page.html", context)
 
 

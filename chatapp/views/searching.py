@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from chatapp import searching
-from chatapp.views.answering import PersonRequest
+from chatapp import presenting, searching
+from chatapp.views.answering import PersonRequest, chat_or_404
 
 
 @login_required
@@ -18,6 +20,14 @@ def search(request: PersonRequest) -> HttpResponse:
     text = request.GET.get("q", "")
     context = {"text": text, "is_asked": bool(text.strip()), "hits": searching.search(request.user, text)}
     return render(request, "search/_found.html" if request.htmx else "search/page.html", context)
+
+
+@login_required
+@require_GET
+def find_here(request: PersonRequest, chat_id: UUID) -> HttpResponse:
+    """As one types into the field under a chat's header."""
+    finding = presenting.read_finding(chat_or_404(request, chat_id), request.GET.get("here", ""), None)
+    return render(request, "search/_found_here.html", {"finding": finding})
 
 
 @login_required

@@ -50,17 +50,21 @@
       stay();
     }
     const position = /^#m-(\d+)$/.exec(location.hash)?.[1];
-    if (!position) return;
+    const asked = new URLSearchParams(location.search);
+    if (!position || foldline.showMessage(position) || asked.get("m") === position) return;
+    asked.set("m", position);
+    location.replace(`?${asked}#m-${position}`);
+  }
+
+  // Opens what the message lies in; whether this page holds it at all.
+  foldline.showMessage = (position) => {
     const message = document.getElementById(`m-${position}`);
     const panel = message?.closest("#archived");
     if (panel?.hidden) open(panel);
-    if (message) {
-      message.scrollIntoView({ block: "center" });
-      stay();
-    } else if (new URLSearchParams(location.search).get("m") !== position) {
-      location.replace(`?m=${position}#m-${position}`);
-    }
-  }
+    message?.scrollIntoView({ block: "center" });
+    if (message) stay();
+    return Boolean(message);
+  };
 
   document.addEventListener("beforematch", ({ target }) => target.id === "archived" && open(target));
   addEventListener("hashchange", goToLinked);

@@ -126,3 +126,88 @@ def test_palette_offers_the_search_and_leaves_an_input_method_alone(alice: Visit
     page.wait_for_url(re.compile(r"/search/\?q=pebbles"))
     expect(page.locator(".hit mark")).to_have_text("pebbles")
     expect(button(page, "Search")).to_be_visible()
+
+
+# Find in this chat
+
+TALK = [f"{number}: " + ("a pebble lies here " if number % 30 == 0 else "sand ") * 8 for number in range(120)]
+
+
+def find_box(page: Page) -> Locator:
+    return page.get_by_role("searchbox", name="Find in this chat")
+
+
+def marked(page: Page) -> list[str]:
+    return page.evaluate("[...CSS.highlights.get('found') || []].map(String)")
+
+
+def test_find_goes_through_folded_and_unloaded_hits_by_keyboard(alice: Visit) -> None:
+    page = alice.open(alice.chat(*TALK, folded_through=39))
+    page.keyboard.press("Control+Shift+f")
+    expect(find_box(page)).to_be_focused()
+    page.keyboard.type("Pébble")
+    hits = page.locator("#find-hits")
+    expect(hits).to_contain_text("4 of 4")
+    assert marked(page) == ["pebble"] * 8
+    expect(page.locator("#m-0")).to_have_count(0)
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("#m-0$"))
+    expect(hits).to_contain_text("1 of 4")
+    expect(page.locator("#archived")).to_be_visible()
+    expect(page.locator("#m-0")).to_be_in_viewport()
+    assert marked(page) == ["pebble"] * 8
+    expect(find_box(page)).to_be_focused()
+    take_pictures(page, "find-folded")
+    page.keyboard.press("Enter")
+    expect(hits).to_contain_text("2 of 4")
+    expect(page.locator("#m-30")).to_be_in_viewport()
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.press("Shift+Enter")
+    expect(hits).to_contain_text("4 of 4")
+    expect(page.locator("#m-90")).to_be_in_viewport()
+    page.get_by_role("link", name="Previous", exact=True).click()
+    expect(hits).to_contain_text("3 of 4")
+    expect(page.locator("#m-60")).to_be_in_viewport()
+    find_box(page).press("Escape")
+
+    expect(page.locator("#find")).to_be_hidden()
+    expect(page.get_by_role("textbox", name="Message", exact=True)).to_be_focused()
+    assert marked(page) == []
+
+
+def test_find_works_without_javascript(visit: Callable[..., Visit]) -> None:
+    plain = visit(java_script_enabled=False)
+    page = plain.open(plain.chat(*TALK, folded_through=39))
+    page.get_by_label("More about this chat").click()
+    page.get_by_role("link", name="Find in this chat").click()
+    find_box(page).fill("pebble")
+    find_box(page).press("Enter")
+    expect(page.locator("#find-hits")).to_contain_text("1 of 4")
+    page.get_by_role("link", name="Next", exact=True).click()
+
+    expect(page.locator("#find-hits")).to_contain_text("2 of 4")
+    expect(page.locator("#m-30")).to_be_visible()
+
+
+def test_palette_presses_what_the_page_has_a_button_for(alice: Visit) -> None:
+    page = alice.open(alice.chat(*PEBBLES))
+    page.keyboard.press("Control+k")
+    commands = page.locator("#palette-commands button")
+    expect(commands.filter(has_text="Compact now")).to_be_visible()
+    page.keyboard.type("set")
+    expect(commands).to_have_text(["Settings of this chat"])
+    take_pictures(page, "palette-commands")
+    page.keyboard.press("Enter")
+    expect(page.locator("#sheet")).to_contain_text("System prompt")
+    page.keyboard.press("Escape")
+
+    page.keyboard.press("Control+k")
+    page.keyboard.type("pin this")
+    expect(commands).to_have_text(["Pin this chat"])
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#pinned-chats")).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("find in")
+    page.keyboard.press("Enter")
+    expect(find_box(page)).to_be_focused()

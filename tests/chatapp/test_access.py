@@ -24,6 +24,7 @@ IN_CHAT = [
     "compactions/",
     "settings/",
     "order/",
+    "find/",
 ]
 PAGES = [*IN_CHAT, EDIT, DELETE, EDIT_MESSAGE, "export/json/", "export/markdown/"]
 COMMANDS = [

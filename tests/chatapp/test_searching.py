@@ -517,3 +517,18 @@ def test_index_is_whole_again_after_a_migration_that_remade_the_table():
     assert messages_found(alice, "meanwhile") == [0]
     make_chat(alice, "written afterwards")
     assert messages_found(alice, "afterwards") == [0]
+
+
+def test_find_bar_is_open_where_it_is_asked_for_and_says_which_of_how_many(alice):
+    chat = make_chat(alice, *[f"brick {number}" if number % 5 == 0 else "stone" for number in range(60)])
+    fold(chat, through=9, summary="About bricks.")
+    client = signed_in(alice)
+
+    html = client.get(f"/chats/{chat.pk}/", {"here": "brick", "m": 25}).content.decode()
+    assert "6 of 12" in html
+    assert 'href="?here=brick&amp;m=20#m-20"' in html
+    assert 'href="?here=brick&amp;m=30#m-30"' in html
+    assert re.search(r'<form id="find"[^>]* hidden>', client.get(f"/chats/{chat.pk}/").content.decode())
+    found = client.get(f"/chats/{chat.pk}/find/", {"here": "brick"}).content.decode()
+    assert "[0,5,10,15,20,25,30,35,40,45,50,55]" in found
+    assert "Nothing found" in client.get(f"/chats/{chat.pk}/find/", {"here": '<zz>"'}).content.decode()
