@@ -97,6 +97,11 @@ class LanguageModelAdmin(StaffOnly):
         ),
     ]
 
+    def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> type[forms.ModelForm[LanguageModel]]:
+        """A tick in a list has no label of its own; screen readers would say "tick box" in every row."""
+        tick = forms.CheckboxInput(attrs={"aria-label": gettext("Enabled")})
+        return super().get_changelist_form(request, **kwargs, widgets={"enabled": tick})
+
     def get_readonly_fields(self, request: HttpRequest, obj: LanguageModel | None = None) -> list[str]:
         # The name is the model's id there: another one is another model.
         return [*self.readonly_fields, "endpoint", "name"] if obj else self.readonly_fields
