@@ -91,7 +91,7 @@ def test_a_blank_message_is_not_sent(chat: Page) -> None:
     expect(messages(chat)).to_have_count(2)
 
 
-@pytest.mark.parametrize("status", [401, 403, 413, 500])
+@pytest.mark.parametrize("status", [400, 401, 403, 413, 500])
 def test_a_failed_send_keeps_the_text_and_says_why(alice: Visit, chat: Page, status: int) -> None:
     alice.allow("Failed to load resource", "Response Status Error Code")
     chat.route("**/send/", lambda route: route.fulfill(status=status, body="<h1>No</h1>", content_type="text/html"))

@@ -310,7 +310,7 @@ def test_reading_above_is_not_moved_by_what_is_written_below(long_page: Page, sc
     expect(button(page, "Jump to latest")).to_be_hidden()
 
 
-@pytest.mark.parametrize("way", ["wheel", "key", "scrollbar"])
+@pytest.mark.parametrize("way", ["wheel", "key", "scrollbar", "touch"])
 def test_any_way_up_releases_the_follow(long_page: Page, script: Script, way: str) -> None:
     page = long_page
     gate = script.will_hold("Some words\n\n" * 20)
@@ -322,6 +322,10 @@ def test_any_way_up_releases_the_follow(long_page: Page, script: Script, way: st
         page.mouse.wheel(0, -400)
     elif way == "key":
         box(page).press("PageUp")
+    elif way == "touch":
+        page.locator("#scroll").evaluate(
+            "scroll => scroll.dispatchEvent(new Event('touchmove')) && scroll.scrollBy(0, -60)"
+        )
     else:
         page.locator("#scroll").evaluate("scroll => { scroll.scrollTop -= 400 }")
     expect(button(page, "Jump to latest")).to_be_visible()
