@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from chatapp.history.texts import storable
 
-CHUNK = 256 * 1024
+CHUNK = 64 * 1024
 MOST_FILES = 20_000
 MOST_DIRECTORY_BYTES = 8 * 1024 * 1024
 MOST_UNPACKED_BYTES = 2 * 1024 * 1024 * 1024

@@ -116,7 +116,7 @@ def cancel(request: PersonRequest, import_id: UUID) -> HttpResponse:
 
 def _page(request: PersonRequest, *, status: int = 200, **facts: Any) -> HttpResponse:
     recent = Import.objects.for_user(request.user).newest_first()[:RECENT]
-    limits = {"most_bytes": settings.IMPORT_LIMIT_BYTES, "most_form_bytes": settings.IMPORT_FORM_LIMIT_BYTES}
+    limits = {"most": settings.IMPORT_LIMIT_BYTES // 2**20, "most_in_form": settings.IMPORT_FORM_LIMIT_BYTES // 2**20}
     return render(request, "archives/import.html", {"recent": recent, **limits, **facts}, status=status)
 
 
