@@ -1,4 +1,4 @@
-"""Where an operator sets things up, in the order shown: settings, endpoints, models, compactions, the ledger, users.
+"""What an operator sets up, in the order shown: settings, endpoints, models, compactions, ledger, presets, users.
 
 Chats and messages are not here and never will be: staff sees figures, not what people write.
 """
@@ -10,13 +10,15 @@ from chatapp.admin.compactions import CompactionAdmin
 from chatapp.admin.endpoints import EndpointAdmin
 from chatapp.admin.ledger import LedgerAdmin
 from chatapp.admin.models import LanguageModelAdmin
+from chatapp.admin.presets import PresetAdmin
 from chatapp.admin.settings import SettingsAdmin
 from chatapp.admin.users import PersonAdmin
-from chatapp.models import Compaction, Endpoint, LanguageModel, SiteSettings, UsageRecord
+from chatapp.models import Compaction, Endpoint, LanguageModel, Preset, SiteSettings, UsageRecord
 
 admin.site.register(SiteSettings, SettingsAdmin)
 admin.site.register(Endpoint, EndpointAdmin)
 admin.site.register(LanguageModel, LanguageModelAdmin)
 admin.site.register(Compaction, CompactionAdmin)
 admin.site.register(UsageRecord, LedgerAdmin)
+admin.site.register(Preset, PresetAdmin)
 admin.site.register(User, PersonAdmin)

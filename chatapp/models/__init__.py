@@ -8,6 +8,7 @@ from chatapp.models.files import Attachment, File
 from chatapp.models.imports import Import, ImportedFile
 from chatapp.models.messages import Message
 from chatapp.models.ordering import Folder, Tag
+from chatapp.models.presets import Preset
 from chatapp.models.queue import QueuedMessage
 from chatapp.models.runs import Run
 from chatapp.models.shares import Share
@@ -26,6 +27,7 @@ __all__ = [
     "ImportedFile",
     "LanguageModel",
     "Message",
+    "Preset",
     "QueuedMessage",
     "Run",
     "Share",

@@ -11,7 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.text import format_lazy
 from django.utils.translation import gettext, ngettext, pgettext_lazy
@@ -21,7 +21,7 @@ from django_htmx.http import retarget
 
 from chatapp import presenting
 from chatapp.history import chats, loading
-from chatapp.models import Chat, LanguageModel, SiteSettings
+from chatapp.models import Chat, LanguageModel, Preset, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 from chatapp.views.fields import LONGEST_TEXT, TypedText
 from compaction.limits import Limits
@@ -166,13 +166,14 @@ def change_settings(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     chat = chat_or_404(request, chat_id)
     site = SiteSettings.get_solo()
     model = loading.model_of(chat, site)
+    data, is_taken = _typed(request)
     form = SettingsForm(
-        request.POST if request.method == "POST" else None,
+        data,
         limits=loading.limits_of(model, site, chat),
         default_prompt=site.system_prompt,
         chat=chat,
     )
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST" and not is_taken and form.is_valid():
         chats.change_settings(
             chat_id=chat.pk,
             system_prompt=form.cleaned_data["system_prompt"] if form.changed("system_prompt") else None,
@@ -181,11 +182,26 @@ def change_settings(request: PersonRequest, chat_id: UUID) -> HttpResponse:
         )
         return answer_changes(request, chat.pk)
     run_live = presenting.live_run_of(chat.pk) is not None
-    context = {"chat": chat, "form": form, "model": model, "run_live": run_live}
+    presets = Preset.objects.for_user(request.user).defer("text")
+    context = {"chat": chat, "form": form, "model": model, "run_live": run_live, "presets": presets, "taken": is_taken}
     status = 422 if form.errors else 200
     if not request.htmx:
         return render(request, "chat/settings.html", context, status=status)
     return retarget(render(request, "chat/_settings.html", context, status=status), "#sheet")
+
+
+def _typed(request: PersonRequest) -> tuple[QueryDict | None, bool]:
+    """What the form holds; and whether a preset was asked for, which goes into its system prompt, unsaved."""
+    if request.method != "POST":
+        return None, False
+    raw = request.POST.get("preset", "")
+    is_number = raw.isascii() and raw.isdigit() and len(raw) < 16
+    preset = Preset.objects.for_user(request.user).filter(pk=raw).first() if is_number else None
+    if preset is None:
+        return request.POST, "preset" in request.POST
+    data = request.POST.copy()
+    data["system_prompt"] = preset.text
+    return data, True
 
 
 def settings_of_new_chat(data: Any = None, *, model: LanguageModel | None = None) -> SettingsForm:

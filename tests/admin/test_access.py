@@ -67,7 +67,7 @@ def test_chats_and_messages_are_not_in_the_admin() -> None:
     assert not admin.site.is_registered(Chat)
     assert not admin.site.is_registered(Message)
     assert [model.__name__ for model in admin.site._registry] == [
-        "SiteSettings", "Endpoint", "LanguageModel", "Compaction", "UsageRecord", "User",
+        "SiteSettings", "Endpoint", "LanguageModel", "Compaction", "UsageRecord", "Preset", "User",
     ]  # fmt: skip
 
 

@@ -1,0 +1,48 @@
+"""The form of a preset: a person's own on its page, everybody's in the admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from chatapp.history.texts import as_typed
+from chatapp.models import Preset
+from chatapp.views.fields import TypedText
+
+MOST = 200
+
+
+class PresetForm(forms.ModelForm):
+    text = TypedText(
+        label=_("Text"), strip=False, max_length=100_000, widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"})
+    )
+
+    class Meta:
+        model = Preset
+        fields = ["name", "text"]
+        labels = {"name": _("Name")}
+
+    def clean_name(self) -> str:
+        """One line, and the person's own only once."""
+        name = " ".join(as_typed(self.cleaned_data["name"]).replace("/", " ").split())
+        if not name:
+            raise forms.ValidationError(gettext("Give it a name."))
+        same = Preset.objects.filter(owner_id=self.instance.owner_id, name__iexact=name).exclude(pk=self.instance.pk)
+        if same.exists():
+            raise forms.ValidationError(gettext("You have a preset of that name already."))
+        return name
+
+    def clean_text(self) -> str:
+        text: str = self.cleaned_data["text"]
+        if not text.strip():
+            raise forms.ValidationError(gettext("Write the text first."))
+        return text
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if self.instance.pk is None and Preset.objects.filter(owner_id=self.instance.owner_id).count() >= MOST:
+            raise forms.ValidationError(gettext("You have 200 presets, as many as are kept. Delete one first."))
+        return cleaned
