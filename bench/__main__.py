@@ -5,12 +5,31 @@ from __future__ import annotations
 import argparse
 from collections.abc import Container
 
-from bench import browser, engine, exact, imports, machine, pages, planning, reading, retention, starting, tokens
+from bench import (
+    browser,
+    engine,
+    exact,
+    imports,
+    machine,
+    pages,
+    planning,
+    reading,
+    retention,
+    searching,
+    starting,
+    tokens,
+)
 from bench.endpoint import endpoint
 from bench.site import Site, filled_site
 from bench.table import print_section
 
-SECTIONS = ("start", "tokens", "pages", "browser", "planning", "exact", "retention", "imports", "engine")
+SECTIONS = ("start", "tokens", "pages", "browser", "planning", "searching", "exact", "retention", "imports", "engine")
+# What needs no server.
+ALONE = {
+    "planning": {"Planning": planning.measure, "Reading": reading.measure},
+    "searching": {"Finding, and the list of chats": searching.measure},
+    "exact": {"Exact values": exact.measure},
+}
 
 
 def main() -> None:
@@ -23,11 +42,9 @@ def main() -> None:
     if {"tokens", "pages", "browser", "imports"} & set(only):
         with endpoint() as base_url, filled_site(base_url) as site:
             _measure_site(site, base_url, only)
-    if "planning" in only:
-        print_section("Planning", planning.measure())
-        print_section("Reading", reading.measure())
-    if "exact" in only:
-        print_section("Exact values", exact.measure())
+    for section, parts in ALONE.items():
+        for title, measure in parts.items() if section in only else ():
+            print_section(title, measure())
     if "retention" in only:
         with endpoint() as base_url:
             print_section("Facts kept", retention.measure(base_url))

@@ -74,17 +74,23 @@ def _pinned(listed: ChatQuerySet) -> list[Chat]:
 
 def _opened(folders: list[Folder], listed: ChatQuerySet) -> list[OpenFolder]:
     """Every folder, the chats of the open ones in one query."""
+    open_ids = [folder.pk for folder in folders if folder.is_open]
+    chats = _newest_in(open_ids, listed) if open_ids else {}
+    return [
+        OpenFolder(folder, found[:MOST_IN_FOLDER], has_more=len(found) > MOST_IN_FOLDER)
+        for folder in folders
+        for found in [chats.get(folder.pk, [])]
+    ]
+
+
+def _newest_in(folder_ids: list[int], listed: ChatQuerySet) -> dict[int | None, list[Chat]]:
     newest = Window(RowNumber(), partition_by="folder_id", order_by=[F("touched_at").desc(), F("pk").desc()])
-    filed = listed.filter(pinned_at=None, folder__in=[folder.pk for folder in folders if folder.is_open])
+    filed = listed.filter(pinned_at=None, folder__in=folder_ids)
     rows = filed.for_list().annotate(place=newest).filter(place__lte=MOST_IN_FOLDER + 1).order_by("folder_id", "place")
     chats: dict[int | None, list[Chat]] = defaultdict(list)
     for chat in rows:
         chats[chat.folder_id].append(chat)
-    return [
-        OpenFolder(folder, found[:MOST_IN_FOLDER], has_more=len(found) > MOST_IN_FOLDER)
-        for folder in folders
-        for found in [chats[folder.pk]]
-    ]
+    return chats
 
 
 def _before(chats: ChatQuerySet, cursor: str) -> ChatQuerySet:

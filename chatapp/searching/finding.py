@@ -83,7 +83,7 @@ def find_in_chat(chat: Chat, text: str) -> list[int]:
         return []
     literal, words = _parted(terms)
     said = chat.messages.filter(active=True, role__in=SAID, deleted_at=None).exclude(status__in=Message.LIVE_STATUSES)
-    found = _holding(said, "content", literal)
+    found = _holding(text_search().narrowed(said, literal), "content", literal)
     found = text_search().matching(found, "content", words) if words else found
     return list(found.order_by("position").values_list("position", flat=True))
 
@@ -137,7 +137,7 @@ def _messages(chats: ChatQuerySet, query: Query, marker: Marker, *, most: int) -
     if query.folded is not None:
         messages = messages.filter(is_folded) if query.folded else messages.exclude(is_folded)
     literal, words = _parted(query.terms)
-    messages = _holding(messages, "content", literal)
+    messages = _holding(text_search().narrowed(messages, literal), "content", literal)
     found = text_search().newest_messages(messages, words) if words else messages.order_by("-pk")
     for message in _most_relevant(found, "content", marker, "chat__compacted_through", most=most):
         boundary = message.chat.compacted_through

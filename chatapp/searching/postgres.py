@@ -55,6 +55,11 @@ def matching(rows: QuerySet[Row], column: str, terms: list[Term]) -> QuerySet[Ro
     return rows.filter(SearchVectorExact(Words(column), SearchQuery(phrases, config="simple", search_type="raw")))
 
 
+def narrowed(messages: QuerySet[Message], _literal: list[Term]) -> QuerySet[Message]:
+    """Nothing knows the characters of messages here: those that hold the terms are looked for in all of them."""
+    return messages
+
+
 def newest_messages(messages: QuerySet[Message], terms: list[Term]) -> QuerySet[Message]:
     """Those with all the terms, the last ones first."""
     return matching(messages, "content", terms).order_by("-pk")

@@ -15,10 +15,11 @@ MOST_TERMS = 32
 LONGEST_TERM = 200
 
 # Words of these are written without blanks between them, or with endings: no database's text search takes them apart.
-_UNPARTED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u9fff"
-    "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
+UNPARTED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u9fff"
+    "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_UNPARTED = re.compile(f"[{UNPARTED}]+")
 _LETTER = re.compile(r"[^\W_]")
 _NAMES = "title|pinned|archived|folder|tag|folded|before|after"
 _PIECE = re.compile(r"(?:(" + _NAMES + r'):)?(?:"([^"]*)("?)|(\S+))', re.IGNORECASE)
@@ -34,7 +35,12 @@ class Term:
     @property
     def is_literal(self) -> bool:
         """Found by its very characters: text search has no word for it."""
-        return not _LETTER.search(self.text) or bool(_UNPARTED.search(self.text))
+        return not _LETTER.search(self.text) or bool(self.signs)
+
+    @property
+    def signs(self) -> str:
+        """The longest piece of it that text search can't take apart."""
+        return max(_UNPARTED.findall(self.text), key=len, default="")
 
 
 @dataclass(slots=True)

@@ -120,6 +120,42 @@ def test_what_has_no_words_is_found_by_its_characters(alice, text, word):
     assert f"<mark>{word.replace('>', '&gt;')}</mark>" in search(alice, word)[0].snippet
 
 
+@pytest.mark.parametrize("word", ["预", "预算", "预算问", "预算问题", "预算问题和会议", "题"])
+def test_few_signs_and_many_are_found_at_the_end_of_a_text_as_well(alice, word):
+    make_chat(alice, f"on Monday: {word}", word, f"{word}。", "nothing", "预言 算术 问")
+
+    assert messages_found(alice, word) == [0, 1, 2, *([4] if word == "预" else [])]
+
+
+def test_signs_that_only_lie_near_each_other_are_not_taken_for_the_word(alice):
+    make_chat(alice, "会议日,议日程。会议 日程", "会议日程")
+
+    assert messages_found(alice, "会议日程") == [1]
+
+
+def test_signs_of_a_deleted_message_are_gone_until_it_is_restored(alice):
+    chat = make_chat(alice, "我们的预算", "Keep it.")
+    message = chat.messages.get(position=0)
+    deleting.delete_message(chat_id=chat.pk, message_id=message.pk)
+    assert found(alice, "预算") == []
+    assert signs_in_index("预算") == 0
+
+    deleting.restore_message(chat_id=chat.pk, message_id=message.pk)
+    assert messages_found(alice, "预算") == [0]
+    Message.objects.filter(pk=message.pk).update(content="我们的计划")
+    assert messages_found(alice, "预算") == []
+    assert messages_found(alice, "计划") == [0]
+
+
+def signs_in_index(signs):
+    if connection.vendor == "postgresql":
+        return Message.objects.filter(content__contains=signs, deleted_at=None).count()
+    with connection.cursor() as cursor:
+        places = "SELECT count(*) FROM chatapp_message_sign_places WHERE term >= %s AND term <= %s"
+        cursor.execute(places, [signs, signs + "\U0010ffff"])
+        return cursor.fetchone()[0]
+
+
 def test_characters_and_words_together(alice):
     make_chat(alice, "预算 of the year", "预算", "the year")
 
@@ -517,6 +553,23 @@ def test_index_is_whole_again_after_a_migration_that_remade_the_table():
     assert messages_found(alice, "meanwhile") == [0]
     make_chat(alice, "written afterwards")
     assert messages_found(alice, "afterwards") == [0]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no index of signs")
+def test_database_of_before_the_index_of_signs_has_it_after_an_upgrade():
+    alice = make_user()
+    with connection.cursor() as cursor:
+        for name in ("added", "removed", "changed"):
+            cursor.execute(f"DROP TRIGGER message_signs_{name}")
+        cursor.execute("DROP TABLE chatapp_message_sign_places")
+        cursor.execute("DROP TABLE chatapp_message_signs")
+    make_chat(alice, "我们昨天讨论了预算问题", "and nothing else")
+
+    call_command("migrate", verbosity=0)
+
+    assert messages_found(alice, "预算") == [0]
+    assert messages_found(alice, "nothing") == [1]
 
 
 def test_find_bar_is_open_where_it_is_asked_for_and_says_which_of_how_many(alice):
