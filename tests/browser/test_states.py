@@ -118,6 +118,11 @@ def test_offline_is_named_at_once_and_gone_with_the_connection(alice: Visit, cha
     expect(box(chat)).to_have_value("Kept")
 
 
+NOTES_OPENING = """window.WebSocket = class extends WebSocket {
+    constructor(url) { super(url); this.addEventListener("open", () => { window.wasOpen = true; }); }
+};"""
+
+
 def connected_once(alice: Visit) -> tuple[Page, WebSocketRoute]:
     """A page with its socket; none that it opens after that one is let through."""
     sockets: list[WebSocketRoute] = []
@@ -131,8 +136,10 @@ def connected_once(alice: Visit) -> tuple[Page, WebSocketRoute]:
 
     alice.allow("WebSocket connection", "Failed to load resource", "ERR_")
     alice.context.route_web_socket("**/ws/**", pass_on_once)
-    page = alice.open(alice.chat("Hello", "Hello to you."))
-    expect(page.locator("#log")).to_be_visible()
+    page = alice.context.new_page()
+    page.add_init_script(NOTES_OPENING)
+    page.goto(alice.chat("Hello", "Hello to you."))
+    page.wait_for_function("() => window.wasOpen")
     return page, sockets[0]
 
 
