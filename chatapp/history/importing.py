@@ -21,8 +21,9 @@ from chatapp.models import Chat, Import, ImportedFile
 LEASE_SECONDS = 60
 MOST_OPEN = 3
 STALE_HOURS = 24
+_PROGRESS = ("file_number", "chats_read", "read_bytes", "lease_until", "takeovers")
 # A file that brings down every process that reads it is left alone in the end.
-MOST_ATTEMPTS = 10
+MOST_TAKEOVERS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +100,21 @@ def note_arrived(*, import_id: UUID, arrived_bytes: int) -> bool:
 
 @transaction.atomic
 def claim(*, by: str) -> Work | None:
-    """The oldest import that waits, or whose process is dead, becomes this process's."""
+    """The import that has waited longest, or whose process is dead, becomes this process's."""
     dead = Q(status=Import.Status.RUNNING) & leases.maybe_dead("holder")
     waiting = Import.objects.select_for_update(skip_locked=True).filter(Q(status=Import.Status.WAITING) | dead)
-    for row in waiting.order_by("created_at"):
-        if row.status == Import.Status.RUNNING and not leases.is_dead(row.holder, row.lease_until):
-            continue
-        if row.attempt >= MOST_ATTEMPTS:
+    for row in waiting.order_by("touched_at"):
+        if row.status == Import.Status.RUNNING:
+            if not leases.is_dead(row.holder, row.lease_until):
+                continue
+            row.takeovers += 1
+        if row.takeovers > MOST_TAKEOVERS:
             row.status, row.problem, row.ended_at = Import.Status.FAILED, "gave_up", timezone.now()
             row.save(update_fields=["status", "problem", "ended_at"])
             continue
         row.status, row.holder, row.lease_until = Import.Status.RUNNING, by, _lease()
         row.attempt += 1
-        row.save(update_fields=["status", "holder", "lease_until", "attempt"])
+        row.save(update_fields=["status", "holder", "lease_until", "attempt", "takeovers"])
         return Work(row.pk, row.attempt, row.owner_id, row.name, row.file_number, row.chats_read)
     return None
 
@@ -131,8 +134,8 @@ def take(*, work: Work, candidate: Candidate, place: Place) -> None:
     setattr(row, column, getattr(row, column) + 1)
     row.dropped_fields += candidate.dropped if column == "imported" else 0
     row.file_number, row.chats_read, row.read_bytes = place.file_number, place.chats_read, place.read_bytes
-    row.lease_until = _lease()
-    row.save(update_fields=[column, "dropped_fields", "file_number", "chats_read", "read_bytes", "lease_until"])
+    row.lease_until, row.takeovers = _lease(), 0
+    row.save(update_fields=[column, "dropped_fields", *_PROGRESS])
 
 
 @transaction.atomic
@@ -147,8 +150,16 @@ def end_file(*, work: Work, place: Place, problem: str) -> None:
             defaults={"problem": problem},
         )
     row.file_number, row.chats_read, row.read_bytes = place.file_number + 1, 0, place.read_bytes
-    row.lease_until = _lease()
-    row.save(update_fields=["file_number", "chats_read", "read_bytes", "lease_until"])
+    row.lease_until, row.takeovers = _lease(), 0
+    row.save(update_fields=_PROGRESS)
+
+
+def give_way(*, work: Work) -> bool:
+    """Whether another person's file waits: then this one goes on after it has had its turn."""
+    if not Import.objects.filter(status=Import.Status.WAITING).exclude(owner_id=work.owner_id).exists():
+        return False
+    running = Import.objects.filter(pk=work.import_id, attempt=work.attempt, status=Import.Status.RUNNING)
+    return bool(running.update(status=Import.Status.WAITING, holder="", lease_until=None, touched_at=timezone.now()))
 
 
 def end(*, work: Work, problem: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from chatapp.archives.opening import Opened, Unopenable, open_upload
@@ -19,7 +19,7 @@ MOST_CHATS = 100_000
 _OTHER = frozenset({"not_json", "empty"})
 
 
-def steps(work: Work) -> Iterator[None]:
+def steps(work: Work) -> Generator[None]:
     """Every step is one transaction. Raises Fenced where the import was cancelled or taken over."""
     reading = _Reading(work)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from chatapp import events
 from chatapp.database import in_database
@@ -21,6 +21,8 @@ SECONDS_BETWEEN_LOOKS = 5
 # Work is done in slices of this length, and after each as long a share of it is left to pages and replies.
 SLICE_SECONDS = 0.05
 BREATH = 0.5
+# After so long another person's file has its turn; a large one shouldn't keep a small one waiting for an hour.
+TURN_SECONDS = 20
 
 _loop: asyncio.AbstractEventLoop | None = None
 _woken: asyncio.Event | None = None
@@ -64,14 +66,18 @@ def work_off() -> None:
 
 async def _work(work: Work) -> None:
     running = steps(work)
+    turn_ends = time.monotonic() + TURN_SECONDS
     while True:
         began = time.perf_counter()
         if not await in_database(_slice, work, running):
             return
+        if time.monotonic() > turn_ends and await in_database(importing.give_way, work=work):
+            running.close()
+            return
         await asyncio.sleep(BREATH * (time.perf_counter() - began))
 
 
-def _slice(work: Work, running: Iterator[None]) -> bool:
+def _slice(work: Work, running: Generator[None]) -> bool:
     """Some steps; False when it is over."""
     end = time.perf_counter() + SLICE_SECONDS
     try:

@@ -61,6 +61,8 @@ class Import(models.Model):
     # Which process reads it; every write names the attempt, so one that was given up changes nothing.
     holder = models.CharField(max_length=64, blank=True)
     attempt = models.PositiveIntegerField(default=0)
+    # How often it was taken over since its last chat.
+    takeovers = models.PositiveSmallIntegerField(default=0)
     lease_until = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     touched_at = models.DateTimeField(default=timezone.now, editable=False)

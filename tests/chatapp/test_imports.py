@@ -351,9 +351,28 @@ def test_live_import_is_not_taken_over(alice: User) -> None:
     assert history.claim(by=events.PROCESS) is None
 
 
+def test_another_persons_file_has_its_turn_and_then_it_goes_on(alice: User) -> None:
+    work, going = running(alice, chatgpt(), openwebui())
+    assert not history.give_way(work=work)
+    own = history.begin(owner_id=alice.pk, name="own", size=0)
+    history.note_arrived(import_id=own.pk, arrived_bytes=0)
+    assert not history.give_way(work=work)
+    bobs = history.begin(owner_id=make_user("bob").pk, name="b", size=2)
+    importing.add_part(bobs, [b"[]"], at=0)
+    history.note_arrived(import_id=bobs.pk, arrived_bytes=2)
+
+    assert history.give_way(work=work)
+
+    with pytest.raises(Fenced):
+        next(going)
+    order = [history.claim(by=events.PROCESS) for _ in range(3)]
+    assert [each and each.import_id for each in order] == [own.pk, bobs.pk, work.import_id]
+    assert Import.objects.get(pk=work.import_id).chats_read == 1
+
+
 def test_import_that_fails_every_time_is_given_up(alice: User) -> None:
     running(alice, chatgpt(), openwebui())
-    Import.objects.update(attempt=10, lease_until="2026-01-01T00:00:00Z")
+    Import.objects.update(takeovers=5, lease_until="2026-01-01T00:00:00Z")
 
     assert history.claim(by=events.PROCESS) is None
     assert Import.objects.get().problem == "gave_up"
