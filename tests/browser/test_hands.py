@@ -300,6 +300,20 @@ def test_drawer_of_a_phone_holds_the_focus_and_gives_it_back(visit: Callable[...
     expect(drawer).to_be_hidden()
 
 
+def test_keyboard_that_lies_over_the_page_leaves_the_box_in_sight(visit: Callable[..., Visit]) -> None:
+    """As on iOS, where the window keeps its height and only the part of it that can be seen is smaller."""
+    hand = visit(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
+    page = hand.open(hand.chat("Hello", "Hello to you."))
+
+    page.evaluate(
+        """() => { Object.defineProperty(visualViewport, "height", { value: 420 });
+            visualViewport.dispatchEvent(new Event("resize")); }"""
+    )
+
+    end = page.evaluate("() => document.getElementById('meter').getBoundingClientRect().bottom")
+    assert 300 < end <= 420
+
+
 def test_what_a_finger_presses_is_large_enough(visit: Callable[..., Visit]) -> None:
     hand = visit(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
     page = hand.open(hand.chat("Hello", "Hello to you."))
