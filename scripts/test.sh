@@ -14,15 +14,21 @@ else
     engine="engine"
 fi
 
-# Two at once, one a core: behind, all parts but browser and engine on SQLite; in front, style and types, the browser, and
+# Two at once, one a core: behind, style, types and all parts but browser and engine on SQLite; in front, the browser, and
 # the same pages, posts and sockets on PostgreSQL. What is behind is shown when it is done. The servers are thrown away
 # with their database: nothing is to be dropped while a thread still holds a connection.
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-pytest -m "not browser and not engine" "$@" >"$log" 2>&1 &
+behind() {
+    failed=0
+    scripts/lint.sh || failed=1
+    echo "== all parts but browser and engine, on SQLite and the in-memory layer"
+    pytest -m "not browser and not engine" "$@" || failed=1
+    return $failed
+}
+behind "$@" >"$log" 2>&1 &
 behind=$!
 
-scripts/lint.sh || status=1
 if [ "${BROWSER:-}" != skip ]; then
     echo "== the pages in a browser"
     pytest -m "browser and not engine" "$@" || status=1
@@ -31,7 +37,6 @@ echo "== pages, posts and sockets on PostgreSQL and Valkey"
 python -m tests.with_servers pytest --quiet --reuse-db -m "not browser and not engine and not server" \
     tests/chatapp tests/accounts tests/admin || status=1
 wait "$behind" || status=1
-echo "== all parts but browser and engine, on SQLite and the in-memory layer"
 cat "$log"
 
 # Last and alone: the engine's threads wait for each other by spinning, and what runs beside them makes them wait long.

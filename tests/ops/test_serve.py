@@ -31,8 +31,8 @@ def serve(folder, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_serve_prints_the_address_and_a_link_that_works(start_server):
-    server = start_server(**NO_ENGINE)
+def test_serve_prints_the_address_and_a_link_that_works(start_server, tmp_path):
+    server = start_server(data=tmp_path / "new", **NO_ENGINE)
     link = re.search(r"first account: (\S+/setup/\S+)", server.output)[1]
     assert f"Foldline is at {server.url}/\n" in server.output
     with urllib.request.urlopen(link) as page:

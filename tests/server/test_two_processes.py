@@ -24,11 +24,11 @@ def endpoint() -> Iterator[ScriptedEndpoint]:
 
 
 @pytest.fixture
-def pair(endpoint: ScriptedEndpoint, start_server: Callable[..., LiveServer], tmp_path) -> Iterator[Pair]:
+def pair(endpoint: ScriptedEndpoint, start_server: Callable[..., LiveServer]) -> Iterator[Pair]:
     with valkey() as redis_url:
         environment = {"OPENAI_BASE_URL": endpoint.base_url, "OPENAI_MODEL": "scripted", "REDIS_URL": redis_url}
-        one = start_server(data=tmp_path / "shared", **environment, **ADMINISTRATOR)
-        two = start_server(data=tmp_path / "shared", **environment)
+        one = start_server(**environment, **ADMINISTRATOR)
+        two = start_server(data=one.data, **environment)
         yield Caller(one.url), Caller(two.url)
 
 
