@@ -2,8 +2,8 @@
 "use strict";
 {
   const REACHABLE = "a[href], button:not(:disabled), summary, textarea, select, input:not([type=hidden])";
-  // What had the focus last, the names of what it lay in, and of what had it before a dialog took it.
-  let [last, around, before] = [null, [], []];
+  // What had the focus last and the names of what it lay in; the same of what had it before a dialog took it.
+  let [last, around, opener, before] = [null, [], null, []];
 
   const names = (place) => (place ? [place.id, ...names(place.parentElement)] : []);
   const isSeen = (place) => place.isConnected && place.checkVisibility({ visibilityProperty: true });
@@ -12,14 +12,16 @@
   function remember() {
     const now = document.activeElement;
     if (now === document.body) return void (last = null);
-    if (!now.closest("dialog")) before = [];
-    else if (!last?.closest("dialog")) before = around;
+    if (!now.closest("dialog")) [opener, before] = [null, []];
+    else if (!last?.closest("dialog")) [opener, before] = [last, around];
     [last, around] = [now, names(now).filter(Boolean)];
   }
 
   function nearest() {
-    const menu = last.closest("details:not([open])")?.querySelector("summary"); // it closed over what was pressed in it
-    if (menu && isSeen(menu)) return menu;
+    for (const place of [last, opener]) {
+      const menu = place?.closest("details:not([open])")?.querySelector("summary"); // it closed over what was pressed
+      if (menu && isSeen(menu)) return menu;
+    }
     for (const id of [...around, ...before]) {
       const place = document.getElementById(id);
       const found = place && [place, ...place.querySelectorAll(REACHABLE)].find((each) => each.matches(REACHABLE) && isSeen(each));

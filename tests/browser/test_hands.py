@@ -96,6 +96,7 @@ def test_escape_closes_innermost_first_and_then_stops_the_reply(chat: Page, scri
 
     chat.keyboard.press("Escape")
     expect(chat.locator("#sheet")).to_be_hidden()
+    expect(menu.locator("summary")).to_be_focused()
     menu.locator("summary").click()
     chat.keyboard.press("Escape")
     expect(menu).not_to_have_attribute("open", "")
