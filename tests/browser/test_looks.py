@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.acting import Visit, button
+from tests.browser.acting import Visit, box, button
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
@@ -105,6 +105,19 @@ def walk(sam: Visit, stranger: Visit) -> Iterator[tuple[str, Page]]:
     page.keyboard.press("Control+k")
     expect(page.locator("#palette")).to_be_visible()
     yield "palette", page
+    page.goto("/presets/")
+    page.get_by_label("Name").fill("Brief")
+    page.get_by_label("Text").fill("Be brief.")
+    button(page, "Keep").click()
+    page.get_by_text("Brief", exact=True).click()
+    yield "presets", page
+    page.goto(chat)
+    page.locator("#attach").set_input_files({"name": "a.csv", "mimeType": "text/csv", "buffer": b"a,b"})
+    expect(button(page, "Remove a.csv")).to_be_visible()
+    box(page).press_sequentially("/b")
+    expect(page.locator("#presets-panel")).to_be_visible()
+    yield "box with a file and presets", page
+    page.keyboard.press("Escape")
     for path in ("request/", "compactions/", "settings/", "order/", "rename/", "delete/", "share/"):
         page.goto(chat + path)
         yield path, page
@@ -113,7 +126,14 @@ def walk(sam: Visit, stranger: Visit) -> Iterator[tuple[str, Page]]:
         yield path, page
     page.goto("/accounts/password/change/")
     yield "account", page
-    for path in ("", "chatapp/sitesettings/", "chatapp/endpoint/", "chatapp/languagemodel/", "chatapp/compaction/"):
+    for path in (
+        "",
+        "chatapp/sitesettings/",
+        "chatapp/endpoint/",
+        "chatapp/languagemodel/",
+        "chatapp/compaction/",
+        "chatapp/preset/add/",
+    ):
         page.goto(f"/admin/{path}")
         yield f"admin {path}", page
 
