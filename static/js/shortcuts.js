@@ -51,9 +51,9 @@
     event.preventDefault();
   });
 
-  // A press of something in a menu closes it; what one types into a menu keeps it open until it is accepted.
+  // A press of something in a menu closes it; not what one types into it, nor a choice of colours.
   document.addEventListener("click", ({ target }) => {
-    const isDone = target.closest(".menu-body :is(a, button)") && !target.closest("form.menu-body");
+    const isDone = target.closest(".menu-body :is(a, button)") && !target.closest("form.menu-body, .theme");
     menus().forEach((menu) => (menu.open = menu.contains(target) && !isDone));
   });
 

@@ -19,6 +19,7 @@ def sent(page: Page, words: str) -> None:
 
 def test_what_is_chosen_holds_for_page_scripts_and_socket(alice: Visit, script: Script) -> None:
     page = alice.open(alice.chat("Hello", "Hello to you."))
+    page.get_by_text("Display", exact=True).click()
     button(page, "Français").click()
     expect(page.locator("html")).to_have_attribute("lang", "fr")
     expect(page.locator("time.at span").first).to_have_text("à l’instant")
@@ -42,6 +43,7 @@ def test_two_tabs_in_two_languages_each_hear_their_own(alice: Visit, script: Scr
     chat = alice.chat("Hello", "Hello to you.")
     english = alice.open(chat)
     french = alice.open(chat)
+    french.get_by_text("Display", exact=True).click()
     button(french, "Français").click()
     expect(french.locator("html")).to_have_attribute("lang", "fr")
 

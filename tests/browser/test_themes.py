@@ -23,6 +23,7 @@ def test_dark_is_chosen_over_a_light_system_at_once_and_stays(visit: Callable[..
     assert ground(page) == LIGHT
     box(page).fill("Half a thought")
 
+    page.get_by_text("Display", exact=True).click()
     button(page, "Dark").click()
 
     expect(button(page, "Dark")).to_have_attribute("aria-pressed", "true")
@@ -39,6 +40,7 @@ def test_dark_is_chosen_over_a_light_system_at_once_and_stays(visit: Callable[..
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
     page.screenshot(path=FOLDER / "admin-dark-by-choice.png")
     page.goto("/")
+    page.get_by_text("Display", exact=True).click()
     button(page, "System").click()
     expect(button(page, "System")).to_have_attribute("aria-pressed", "true")
     assert ground(page) == LIGHT
