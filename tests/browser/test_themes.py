@@ -36,6 +36,9 @@ def test_dark_is_chosen_over_a_light_system_at_once_and_stays(visit: Callable[..
     page.reload()
     assert page.evaluate("window.first") == "dark"
     assert ground(page) == DARK
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light", "paper is white"
+    page.emulate_media(media="screen")
     page.goto("/admin/")
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
     page.screenshot(path=FOLDER / "admin-dark-by-choice.png")
