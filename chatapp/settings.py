@@ -171,6 +171,8 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_LIMIT_BYTES
+# Every chat that is ticked in a long list is a field.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 
 # Browser security. No inline script or style anywhere; HTTPS switches follow PUBLIC_URL.
 CONTENT_SECURITY_POLICY = {

@@ -234,6 +234,14 @@ def test_many_are_archived_moved_and_tagged_at_once(client, alice):
     assert fresh(other).revision == other.revision
 
 
+def test_thousands_are_archived_at_once(client, alice):
+    chosen = Chat.objects.bulk_create(Chat(owner=alice, title="x") for _ in range(3_000))
+
+    many(client, "archive", *chosen)
+
+    assert Chat.objects.unarchived().count() == 0
+
+
 def test_many_are_deleted_after_their_number_was_told(client, alice):
     one, two, other = titled(alice, "One"), titled(alice, "Two"), titled(alice, "Other")
 
