@@ -150,10 +150,11 @@ def test_theme_leads_to_no_other_host_and_is_only_chosen_by_post() -> None:
 
 @pytest.mark.django_db
 def test_theme_is_chosen_in_place_where_there_is_javascript() -> None:
-    answer = Client().post("/theme/", {"theme": "dark"}, headers={"HX-Request": "true"})
+    answer = Client().post("/theme/", {"theme": "dark", "next": "/search/"}, headers={"HX-Request": "true"})
 
+    assert 'name="next" value="/search/"' in answer.content.decode()
     assert answer["HX-Trigger"] == '{"foldline:theme": {"theme": "dark"}}'
-    assert re.search(r'value="dark" aria-pressed="true"', answer.content.decode())
+    assert re.search(r'value="dark"[^>]* aria-pressed="true"', answer.content.decode())
 
 
 @pytest.mark.django_db
