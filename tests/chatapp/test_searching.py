@@ -499,6 +499,16 @@ def test_index_is_used(alice):
         assert "SEARCH chatapp_message USING INTEGER PRIMARY KEY" in plan
 
 
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="the planner's, of PostgreSQL alone")
+def test_planner_knows_what_the_words_of_a_text_cost(alice):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT procost, lanname FROM pg_proc JOIN pg_language l ON l.oid = prolang WHERE proname = %s",
+            ["foldline_words"],
+        )
+        assert cursor.fetchone() == (2000, "plpgsql")  # plain SQL would be put in its place, and its cost with it
+
+
 def test_message_of_any_length_can_be_stored_and_found(alice):
     make_chat(alice, "needle " + " ".join(f"w{number:x}" for number in range(130_000)))
 
