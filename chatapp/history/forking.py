@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import BigIntegerField, F, UUIDField, Value
+from django.utils.translation import gettext
 
 from chatapp.history.attaching import attach, files_of
 from chatapp.history.copying import FIRST_REVISION, connect_copy
@@ -15,7 +16,7 @@ from chatapp.history.locking import lock_chat
 from chatapp.models import Chat, Compaction, Message
 from chatapp.models.messages import MessageQuerySet
 
-MARK = "Fork of "
+LONGEST_TITLE = 200
 
 
 @transaction.atomic
@@ -35,7 +36,7 @@ def fork(*, chat_id: UUID, message_id: int) -> Chat:
     folds = chat.compactions.applied().filter(through__active=True, through_position__lte=last.position)
     copy = Chat.objects.create(
         owner_id=chat.owner_id,
-        title=(MARK + chat.title.removeprefix(MARK))[:200] if chat.title else "",
+        title=_title_of(chat.title) if chat.title else "",
         titled_by_hand=chat.titled_by_hand,
         model_id=chat.model_id,
         system_prompt=chat.system_prompt,
@@ -52,6 +53,13 @@ def fork(*, chat_id: UUID, message_id: int) -> Chat:
     _copy_attachments(path, ids)
     connect_copy(copy, ids, {row.pk: _unstored(row) for row in folds.order_by("pk")})
     return copy
+
+
+def _title_of(original: str) -> str:
+    """In the language in force; a fork of a fork says so once."""
+    before, after = gettext("Fork of {title}").split("{title}")
+    title = original.removeprefix(before).removesuffix(after)
+    return before + title[: LONGEST_TITLE - len(before) - len(after)] + after
 
 
 def _copy_messages(path: MessageQuerySet, copy: Chat) -> None:

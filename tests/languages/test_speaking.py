@@ -12,7 +12,9 @@ from django.utils import timezone, translation
 from chatapp.database import in_database
 from chatapp.events import Framed
 from chatapp.gates import limit_body
+from chatapp.history.forking import fork
 from chatapp.languages import language_of
+from chatapp.models import Chat
 from chatapp.presenting import frame_in_words
 from chatapp.rendering import render
 from tests.factories import fold, make_chat, make_user
@@ -124,6 +126,19 @@ async def test_exported_markdown_is_in_the_persons_language() -> None:
 
     assert "## Vous\n" in written
     assert "Pliés : les 2 messages ci-dessus." in written.replace("\u202f", " ")
+
+
+@pytest.mark.parametrize(("language", "title"), [("fr", "Bifurcation de Brot"), ("zh-hans", "Brot（分叉）")])
+@pytest.mark.django_db
+def test_fork_of_a_fork_says_so_once_in_any_language(language: str, title: str) -> None:
+    chat = make_chat(make_user(), "Hello", "Good day")
+    Chat.objects.filter(pk=chat.pk).update(title="Brot")
+
+    with translation.override(language):
+        once = fork(chat_id=chat.pk, message_id=chat.messages.on_path()[1].pk)
+        twice = fork(chat_id=once.pk, message_id=once.messages.on_path()[1].pk)
+
+    assert (once.title, twice.title) == (title, title)
 
 
 async def test_body_that_is_too_large_is_refused_in_the_browsers_language() -> None:
