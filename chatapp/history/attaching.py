@@ -15,6 +15,8 @@ from compaction.request import RequestMessage
 from compaction.transcript import Image
 
 BATCH = 500
+# Of one person's uploads that are attached to nothing yet, not even to a draft.
+MOST_WAITING = 50
 UNSEEN = "[An image was attached here, {name}, which this model is not shown.]"
 
 
@@ -85,6 +87,12 @@ def erase_unattached(file_ids: Iterable[UUID]) -> None:
     ids = list(file_ids)
     for start in range(0, len(ids), BATCH):
         File.objects.unattached().filter(pk__in=ids[start : start + BATCH]).only("pk").delete()
+
+
+def forget_oldest(*, owner_id: int) -> None:
+    """Whoever uploads without end fills no disk: of what nothing holds the newest fifty are kept."""
+    waiting = File.objects.unattached().filter(owner_id=owner_id).order_by("-created_at", "-pk")
+    erase_unattached(waiting.values_list("pk", flat=True)[MOST_WAITING:])
 
 
 def erase_forgotten(*, before: datetime) -> None:

@@ -14,7 +14,7 @@ from chatapp.files.limits import MOST_BYTES, MOST_FILES
 from chatapp.files.naming import harmless_name
 from chatapp.files.reading import read_upload
 from chatapp.files.unusable import Unusable
-from chatapp.history.attaching import attached
+from chatapp.history.attaching import attached, forget_oldest
 from chatapp.history.texts import as_typed
 from chatapp.models import File, LanguageModel
 from chatapp.views.answering import PersonRequest
@@ -36,8 +36,9 @@ class Chosen:
 def chosen_files(request: PersonRequest, *, model: LanguageModel | None) -> Chosen:
     """What is attached to the message of this post, for that model; with the texts."""
     chosen = Chosen(known_files(request))
-    if len(chosen.files) < len(set(request.POST.getlist("file"))):
-        chosen.problem = Unusable("gone")
+    named = len(set(request.POST.getlist("file")))
+    if named > len(chosen.files):
+        chosen.problem = Unusable("too_many_files" if named > MOST_FILES else "gone")
         return chosen
     try:
         for upload in request.FILES.getlist("upload"):
@@ -49,8 +50,8 @@ def chosen_files(request: PersonRequest, *, model: LanguageModel | None) -> Chos
 
 
 def known_files(request: PersonRequest) -> list[File]:
-    """Those of the person's own that the post names, in its order."""
-    ids = list(dict.fromkeys(filter(None, map(_uuid, request.POST.getlist("file")))))
+    """Those of the person's own that the post names, in its order; no more than go with one message are read."""
+    ids = list(dict.fromkeys(filter(None, map(_uuid, request.POST.getlist("file")))))[:MOST_FILES]
     own = File.objects.for_user(request.user).defer("data").in_bulk(ids) if ids else {}
     return [own[pk] for pk in ids if pk in own]
 
@@ -77,6 +78,7 @@ def take_in(request: PersonRequest, upload: UploadedFile, *, model: LanguageMode
     sees_images = bool(model and model.sees_images)
     file = read_upload(name, upload.read(), owner_id=request.user.pk, sees_images=sees_images)
     file.save(force_insert=True)
+    forget_oldest(owner_id=request.user.pk)
     return file
 
 

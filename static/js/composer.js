@@ -39,7 +39,7 @@
   // A rough count at once, about four Latin characters a token and one of any other; the server's comes after a pause.
   function guess() {
     const meter = document.querySelector("[data-meter]");
-    if (!meter) return;
+    if (!meter || foldline.files.ids().length) return; // what files take only the server knows
     const others = (box.value.match(/[^\0-\u024f]/g) || []).length;
     const typed = Math.ceil((box.value.length - others) / 4) + others;
     const used = Number(meter.dataset.used) - Number(meter.dataset.pending) + typed;

@@ -560,3 +560,21 @@ async def test_retry_after_a_reply_that_failed_sends_the_files_again(alice: Visi
 
     asked = [payload["messages"][-1]["content"] for payload in alice.endpoint.payloads[:2]]
     assert asked == [f"Which?\n\n{FENCED}"] * 2
+
+
+async def test_of_uploads_that_nothing_holds_the_newest_fifty_are_kept(alice: Visitor) -> None:
+    def wait() -> Chat:
+        chat = make_chat(alice.user, "Hello", "Hi.")
+        for number in range(55):
+            make_file(chat, f"{number}.txt")
+        return chat
+
+    chat = await in_database(wait)
+    held = await in_database(lambda: File.objects.order_by("created_at")[0])
+    await in_database(lambda: say(chat, "Look", held))
+
+    newest = await attach(alice, upload())
+
+    left = await in_database(lambda: [str(pk) for pk in File.objects.values_list("pk", flat=True)])
+    assert len(left) == 51
+    assert {newest, str(held.pk)} <= set(left)
