@@ -9,11 +9,13 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext
 
+from chatapp.history.attaching import files_of
 from chatapp.history.copying import Original, store_copy
 from chatapp.history.errors import NotPossible
 from chatapp.history.locking import lock_chat
-from chatapp.models import Chat, Message, Share, SiteSettings
+from chatapp.models import Chat, File, Message, Share, SiteSettings
 
 MOST_A_CHAT = 20
 _FIELDS = ("role", "status", "content", "reasoning", "finish_reason", "model_name")
@@ -71,13 +73,18 @@ def time_of(said: dict[str, Any]) -> datetime:
 
 def _take(copy: Share, chat: Chat) -> None:
     """The path without what is deleted or still being written, which would change under the reader's eyes."""
-    rows = chat.messages.on_path().filter(deleted_at=None).exclude(status__in=Message.LIVE_STATUSES)
-    said = [_frozen(row, copy) for row in rows.exclude(role=Message.Role.TOOL)]
+    shown = chat.messages.on_path().filter(deleted_at=None).exclude(status__in=Message.LIVE_STATUSES)
+    rows = list(shown.exclude(role=Message.Role.TOOL))
+    files = files_of(rows)
+    said = [_frozen(row, copy, files.get(row.pk, [])) for row in rows]
     if not said:
         raise NotPossible("nothing_said")
     copy.title, copy.messages, copy.message_count, copy.taken_at = chat.title, said, len(said), timezone.now()
 
 
-def _frozen(row: Message, copy: Share) -> dict[str, Any]:
+def _frozen(row: Message, copy: Share, files: list[File]) -> dict[str, Any]:
+    """Files are told by name alone: they stay where only their owner reaches them."""
     told = {name: getattr(row, name) for name in _FIELDS} | {"created_at": row.created_at.isoformat()}
+    names = [gettext("Attached: {name}").format(name=file.name) for file in files]
+    told["content"] = "\n\n".join(part for part in (row.content, "\n".join(names)) if part)
     return told if copy.shows_reasoning else told | {"reasoning": ""}

@@ -19,7 +19,7 @@ from chatapp.archives.checking import BadChat, check_chat
 from chatapp.asgi import application
 from chatapp.database import in_database
 from chatapp.files.limits import MOST_BYTES, MOST_FILES
-from chatapp.history import chats, deleting, editing, forking, loading, turns
+from chatapp.history import chats, deleting, editing, forking, loading, sharing, turns
 from chatapp.history.importing import import_chat
 from chatapp.models import Attachment, Chat, File, LanguageModel, Message, Run
 from chatapp.presenting import read_page
@@ -578,3 +578,16 @@ async def test_of_uploads_that_nothing_holds_the_newest_fifty_are_kept(alice: Vi
     left = await in_database(lambda: [str(pk) for pk in File.objects.values_list("pk", flat=True)])
     assert len(left) == 51
     assert {newest, str(held.pk)} <= set(left)
+
+
+@pytest.mark.django_db
+def test_a_shared_copy_names_files_and_holds_nothing_of_them() -> None:
+    chat = make_chat(make_user())
+    say(chat, "Which?", make_file(chat), make_image(chat))
+    say(chat, "", make_file(chat, "b.txt"))
+
+    copy = sharing.share(chat_id=chat.pk, audience="signed_in", shows_name=False, shows_reasoning=False)
+
+    said = [each["content"] for each in copy.messages if each["role"] == "user"]
+    assert said == ["Which?\n\nAttached: heights.csv\nAttached: cliff.png", "Attached: b.txt"]
+    assert "Dover" not in str(copy.messages)
