@@ -383,11 +383,13 @@ def test_progress_asks_for_itself_until_it_has_ended(alice: User) -> None:
     client = signed_in(alice)
     address = f"/import/{work.import_id}/"
 
+    assert '<noscript><meta http-equiv="refresh"' in client.get(address).content.decode()
     during = client.get(address, headers={"HX-Request": "true"}).content.decode()
     list(going)
     after = client.get(address, headers={"HX-Request": "true"}).content.decode()
 
     assert 'hx-trigger="every 1s"' in during
+    assert '<noscript><meta http-equiv="refresh"' not in client.get(address).content.decode()
     assert "1 chat imported" in during
     assert "hx-trigger" not in after
     assert 'id="import-said" hx-swap-oob' in after

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import Any
 
@@ -149,6 +150,15 @@ def test_page_is_found_by_no_search_engine_and_kept_by_no_cache(chat: Chat, char
     assert '<meta name="robots" content="noindex' in response.content.decode()
     assert "no-store" in response["Cache-Control"]
     assert "unsafe" not in response["Content-Security-Policy"]
+
+
+def test_token_of_a_link_is_in_no_line_of_the_log(chat: Chat) -> None:
+    copy = share(chat)
+
+    record = logging.LogRecord("django.request", 30, "", 0, "%s: %s", ("Not Found", copy.get_absolute_url()), None)
+    [console] = [each for each in logging.getLogger().handlers if each.filters]
+    assert console.filter(record)
+    assert record.getMessage() == "Not Found: /s/…/"
 
 
 def test_own_list_says_what_and_who_and_only_ones_own(chat: Chat, charlie: Client) -> None:
