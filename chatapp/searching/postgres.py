@@ -37,9 +37,15 @@ class Words(Func):
 
 
 def make_function(connection: BaseDatabaseWrapper) -> None:
-    """Anew where it is there already; what it gives is the same, so the indexes stay."""
+    """Anew where it is there already; what it gives is the same, so the indexes stay.
+
+    A connection that has met one of them keeps its expression with the function's former body in it, and would not
+    find it for the new one: changing nothing about the index lets every connection look again.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_WORDS)
+        for name in _index_names():
+            cursor.execute(f"ALTER INDEX IF EXISTS {name} RESET (fastupdate)")
 
 
 def make_index(connection: BaseDatabaseWrapper) -> None:
@@ -50,11 +56,14 @@ def make_index(connection: BaseDatabaseWrapper) -> None:
                 cursor.execute(f"CREATE INDEX {table}_{column}_words ON {table} USING gin (foldline_words({column}))")
 
 
+def _index_names() -> list[str]:
+    return [f"{table}_{column}_words" for table, columns in _INDEXED.items() for column in columns]
+
+
 def drop_index(connection: BaseDatabaseWrapper) -> None:
     with connection.cursor() as cursor:
-        for table, columns in _INDEXED.items():
-            for column in columns:
-                cursor.execute(f"DROP INDEX {table}_{column}_words")
+        for name in _index_names():
+            cursor.execute(f"DROP INDEX {name}")
         cursor.execute("DROP FUNCTION foldline_words(text)")
 
 
