@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.acting import Visit, button, messages
-from tests.foreign_exports import as_json, as_zip, chatgpt
+from tests.foreign_exports import as_json, chatgpt
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
@@ -35,8 +35,8 @@ def test_j3_chat_is_exported_from_its_menu_and_imported_with_its_fold(alice: Vis
 
 def test_import_of_another_program_shows_its_progress_and_goes_on_over_a_reload(alice: Visit, tmp_path: Path) -> None:
     chats = [chatgpt(name=f"c{number}", title=f"Talk {number}", note="x" * 12_000) for number in range(250)]
-    file = tmp_path / "export.zip"
-    file.write_bytes(as_zip({"conversations-000.json": as_json(chats), "chat.html": b"<html>"}))
+    file = tmp_path / "conversations.json"
+    file.write_bytes(as_json(chats))
     page = alice.open("/import/")
     page.get_by_label("File").set_input_files(file)
     button(page, "Import").click()
