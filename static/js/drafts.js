@@ -5,11 +5,13 @@
   const box = document.getElementById("text");
   const { form } = box;
   const { draft, draftUrl, draftAt, now } = form.dataset;
-  const ahead = Number(now) - Date.now(); // of the server's clock
+  const ahead = Number(now) / 1000 - Date.now(); // of the server's clock, which tells microseconds
+  // Whatever is typed on this page is newer than the draft that came with it.
+  const time = () => Math.max(Date.now() + ahead, Number(draftAt) + 1);
   let [timer, isChanged, isSaving] = [0, false, false];
 
   const keep = (isSaved) => {
-    if (box.value) foldline.store.set(draft, { text: box.value, at: Date.now() + ahead, isSaved, attempt: foldline.attempt() });
+    if (box.value) foldline.store.set(draft, { text: box.value, at: time(), isSaved, attempt: foldline.attempt() });
     else foldline.store.remove(draft);
   };
 
