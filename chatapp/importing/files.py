@@ -25,7 +25,7 @@ def path_of(import_id: UUID) -> Path:
 
 def folder() -> Path:
     path = Path(settings.FOLDLINE_DATA) / "imports"
-    path.mkdir(mode=0o700, exist_ok=True)
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
 
@@ -54,7 +54,8 @@ def discard_if_ended(import_id: UUID) -> None:
 
 def discard_ended() -> None:
     """Files whose import has ended, or is gone with its owner."""
+    lying = list(folder().iterdir())  # first: a file that comes meanwhile has its row already
     wanted = {pk.hex for pk in Import.objects.open().values_list("pk", flat=True)}
-    for path in folder().iterdir():
+    for path in lying:
         if path.name not in wanted:
             path.unlink(missing_ok=True)

@@ -18,6 +18,7 @@ from chatapp.archives import chat_json, opening
 from chatapp.archives.slicing import cut
 from chatapp.history import importing as history
 from chatapp.history.errors import Fenced
+from chatapp.importing.files import discard_ended
 from chatapp.importing.steps import steps
 from chatapp.models import Chat, Import
 from tests.factories import make_chat, make_user
@@ -343,6 +344,19 @@ def test_killed_in_the_middle_loses_nothing_and_doubles_nothing(alice: User) -> 
     with pytest.raises(Fenced):  # the late one writes nothing
         next(going)
     assert Chat.objects.count() == 3
+
+
+def test_files_of_imports_that_ended_are_cleared_away_and_no_others(alice: User) -> None:
+    rows = [history.begin(owner_id=alice.pk, name="a", size=5) for _ in range(3)]
+    for row in rows:
+        importing.add_part(row, [b"12"], at=0)
+    history.cancel(import_id=rows[0].pk)
+    rows[1].delete()
+
+    discard_ended()
+
+    assert [importing.path_of(row.pk).exists() for row in rows[::2]] == [False, True]
+    assert len(list(importing.path_of(rows[2].pk).parent.iterdir())) == 1
 
 
 def test_live_import_is_not_taken_over(alice: User) -> None:
