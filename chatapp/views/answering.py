@@ -16,6 +16,7 @@ from chatapp import events, presenting
 from chatapp.files.limits import MEGABYTE, MOST_BYTES, MOST_FILES
 from chatapp.history.errors import HistoryError
 from chatapp.models import Chat
+from chatapp.views.seals import seal_of
 
 
 class PersonRequest(HttpRequest):
@@ -102,6 +103,7 @@ def page_context(request: PersonRequest, chat: Chat | None) -> dict[str, Any]:
     place = presenting.place_asked(request.GET.dict(), current_id=chat.pk if chat else None)
     context["sidebar"] = presenting.read_sidebar(request.user, place)
     context["idempotency_key"] = uuid4().hex
+    context["person_seal"] = seal_of(request.user.pk)
     context["show_demo_notice"] = bool(model and model.endpoint.is_demo and not request.COOKIES.get(NOTICE_COOKIE))
     return context
 

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
-from django.core.signing import BadSignature, Signer
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -22,9 +21,9 @@ from chatapp.presenting.drafts import view_draft
 from chatapp.views.answering import PersonRequest, chat_or_404
 from chatapp.views.attaching import known_files
 from chatapp.views.fields import LONGEST_TEXT
+from chatapp.views.seals import person_in
 
 UNSENT = "unsent"
-_signer = Signer(salt="foldline.person")
 View = Callable[..., HttpResponse]
 
 
@@ -49,7 +48,7 @@ def draft_context(request: PersonRequest, chat: Chat | None) -> dict[str, Any]:
     """What stands in the box as the page opens."""
     _take_back_unsent(request, chat)
     draft = drafts.draft_of(request.user.pk, chat.pk if chat else None)
-    return {"person_seal": _signer.sign(str(request.user.pk)), **view_draft(draft)}
+    return view_draft(draft)
 
 
 def kept_over_sign_in(view: View) -> View:
@@ -65,9 +64,8 @@ def kept_over_sign_in(view: View) -> View:
             return view(request, *args, **kwargs)
         chat_id = kwargs.get("chat_id")
         page = reverse("chat", args=[chat_id]) if chat_id else reverse("home")
-        try:
-            person = _signer.unsign(request.POST.get("person_seal", ""))
-        except BadSignature:
+        person = person_in(request.POST.get("person_seal", ""))
+        if person is None:
             return redirect_to_login(page)
         unsent = {"person": person, "chat": str(chat_id or ""), "text": request.POST.get("text", "")[:LONGEST_TEXT]}
         request.session[UNSENT] = unsent

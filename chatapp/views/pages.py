@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -11,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chatapp import events, presenting
 from chatapp.history import chats
+from chatapp.models import Chat
 from chatapp.views.answering import (
     NOTICE_COOKIE,
     PersonRequest,
@@ -26,7 +28,7 @@ from chatapp.views.settings import settings_of_new_chat
 @login_required
 @require_GET
 def home(request: PersonRequest) -> HttpResponse:
-    context = page_context(request, None) | draft_context(request, None) | {"settings": settings_of_new_chat()}
+    context = _opened(request, None) | {"settings": settings_of_new_chat()}
     if context["sidebar"].is_empty:
         context["examples"] = presenting.EXAMPLES
     chosen = _number(request, "example")  # without JavaScript; with it, a click fills the box where it is
@@ -41,7 +43,7 @@ def chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
     if chats.mark_read(shown):
         events.wake_list(request.user.pk)
-    context = page_context(request, shown) | draft_context(request, shown)
+    context = _opened(request, shown)
     if "archived" in request.GET:  # the divider's link, for a browser without JavaScript
         context["archived"] = presenting.read_archived(shown, presenting.Place())
     position = _number(request, "m")
@@ -67,7 +69,7 @@ def archived(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
     older = presenting.read_archived(shown, _place(request))
     if not request.htmx:
-        return render(request, "chat/page.html", page_context(request, shown) | {"archived": older})
+        return render(request, "chat/page.html", _opened(request, shown) | {"archived": older})
     return render(request, "chat/_archived.html", {"chat": shown, "archived": older})
 
 
@@ -77,7 +79,7 @@ def earlier(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
     older = presenting.read_earlier(shown, _place(request))
     if not request.htmx:
-        context = page_context(request, shown) | {"messages": older.messages, "earlier_before": older.before}
+        context = _opened(request, shown) | {"messages": older.messages, "earlier_before": older.before}
         return render(request, "chat/page.html", context)
     return render(request, "chat/_earlier.html", {"chat": shown, "earlier": older})
 
@@ -97,6 +99,11 @@ def dismiss_notice(request: PersonRequest) -> HttpResponse:
     response = HttpResponse() if request.htmx else redirect_back(request)
     response.set_cookie(NOTICE_COOKIE, "seen", max_age=31_536_000, httponly=True, samesite="Lax")
     return response
+
+
+def _opened(request: PersonRequest, chat: Chat | None) -> dict[str, Any]:
+    """What a whole page shows that isn't the answer to a form: with the draft in its box."""
+    return page_context(request, chat) | draft_context(request, chat)
 
 
 def _place(request: PersonRequest) -> presenting.Place:

@@ -47,6 +47,17 @@ async def test_draft_is_in_the_box_on_another_device_and_gone_once_its_message_i
     assert typed(await alice.page(chat)) == ""
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("part", ["archived/", "earlier/?before=2"])
+def test_draft_is_in_the_box_of_every_whole_page(part: str) -> None:
+    chat = make_chat(None, "Hello", "Hi.", "More", "Yes.")
+    save_draft(owner_id=chat.owner_id, chat_id=chat.pk, text="Half a thought")
+
+    html = signed_in(chat.owner).get(f"{chat.get_absolute_url()}{part}").content.decode()
+
+    assert typed(html) == "Half a thought"
+
+
 async def test_draft_of_a_new_chat_is_on_the_home_page_alone(alice: Visitor) -> None:
     other = await in_database(lambda: make_chat(alice.user, "Hello", "Hi."))
     await alice.post("/draft/", text="A beginning")
@@ -188,6 +199,18 @@ def test_text_is_in_the_box_after_signing_in_again(*, is_new: bool) -> None:
     assert page_of(client, path)[0] == "What I wrote"
     assert page_of(client, path)[0] == "What I wrote"
     assert Message.objects.filter(content="What I wrote").count() == 0
+
+
+@pytest.mark.django_db
+def test_a_page_that_refused_knows_whose_it_is_as_any_other() -> None:
+    client = signed_in(make_person("alice"))
+    refused = SEAL.search(client.post("/chats/", {"text": " "}).content.decode())
+    client.cookies.pop("sessionid")
+
+    client.post("/chats/", {"text": "What I wrote then", "person_seal": refused[1] if refused else ""})
+    sign_in(client, "alice", "/")
+
+    assert page_of(client, "/")[0] == "What I wrote then"
 
 
 @pytest.mark.django_db
