@@ -126,9 +126,9 @@ def as_json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def as_zip(files: dict[str, bytes]) -> bytes:
+def as_zip(files: dict[str, bytes], *, packed: int = zipfile.ZIP_DEFLATED) -> bytes:
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(made, "w", packed) as archive:
         for name, data in files.items():
             archive.writestr(name, data)
     return made.getvalue()

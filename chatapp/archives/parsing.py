@@ -11,10 +11,12 @@ import ijson
 
 # A reply to a reply is two levels deeper in some exports, so a long talk nests by thousands.
 DEEPEST = 20_000
+# Two bytes of list or object are seventy and more once they are parsed. A chat of 100,000 messages has a million.
+MOST_CONTAINERS = 4_000_000
 
 
 class Unparsable(Exception):
-    """malformed, too_deep"""
+    """malformed, too_deep, chat_too_large"""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -23,6 +25,8 @@ class Unparsable(Exception):
 
 def parse(data: bytes) -> Any:
     """Raises Unparsable. NaN and the infinities aren't JSON, and PostgreSQL wouldn't store them."""
+    if data.count(b"[") + data.count(b"{") > MOST_CONTAINERS:
+        raise Unparsable("chat_too_large")
     try:
         return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse, parse_float=_finite)
     except RecursionError:

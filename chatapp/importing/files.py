@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from uuid import UUID
@@ -32,7 +34,8 @@ def folder() -> Path:
 def add_part(row: Import, chunks: Iterable[bytes], *, at: int) -> int:
     """Append; the bytes that are there now. A part that is sent twice is one part. Raises OutOfStep."""
     with path_of(row.pk).open("ab") as file:
-        arrived = file.tell()
+        fcntl.flock(file, fcntl.LOCK_EX)  # two tabs may send the same part at once
+        arrived = file.seek(0, os.SEEK_END)
         if at != arrived:
             raise OutOfStep(arrived)
         for chunk in chunks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from uuid import UUID
 
@@ -97,10 +97,11 @@ def _before(chats: ChatQuerySet, cursor: str) -> ChatQuerySet:
     """Those after the one that the cursor names, in the list's order; all of them where it names none."""
     moment, _separator, name = cursor.partition("_")
     try:
-        at, pk = datetime.fromisoformat(moment), UUID(name)
-    except ValueError:
+        told, pk = datetime.fromisoformat(moment), UUID(name)
+        at = told.astimezone(UTC)  # a database may not hold what lies before the year 1
+    except (ValueError, OverflowError):
         return chats
-    if timezone.is_naive(at):
+    if timezone.is_naive(told):
         return chats
     # The first condition is the one that an index answers.
     return chats.filter(touched_at__lte=at).filter(Q(touched_at__lt=at) | Q(pk__lt=pk))

@@ -74,6 +74,7 @@ def add_part(request: PersonRequest, import_id: UUID) -> HttpResponse:
     try:
         arrived = _take_in(row, _body(request), at=at)
     except OutOfStep as out_of_step:
+        _note(row, out_of_step.arrived)  # the last part may be there, and nobody have been told
         return HttpResponse(out_of_step.arrived, status=409, content_type="text/plain")
     return HttpResponse(arrived, content_type="text/plain")
 
@@ -85,9 +86,13 @@ def _body(request: PersonRequest) -> Iterator[bytes]:
 
 def _take_in(row: Import, chunks: Iterable[bytes], *, at: int) -> int:
     arrived = importing.add_part(row, chunks, at=at)
+    _note(row, arrived)
+    return arrived
+
+
+def _note(row: Import, arrived: int) -> None:
     if history.note_arrived(import_id=row.pk, arrived_bytes=arrived):
         importing.wake()
-    return arrived
 
 
 @login_required

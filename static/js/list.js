@@ -55,6 +55,7 @@
 
   // A chat is dragged into a folder, or back to the days.
   const TYPE = "application/x-foldline-chat";
+  const CHAT = /^\/chats\/[0-9a-f-]{36}\/$/;
   const folderAt = (event) => event.dataTransfer.types.includes(TYPE) && event.target.closest?.("[data-folder]");
 
   place.addEventListener("dragstart", (event) => {
@@ -76,7 +77,9 @@
     if (!folder) return;
     event.preventDefault();
     folder.classList.remove("drop");
+    const address = event.dataTransfer.getData(TYPE);
+    if (!CHAT.test(address)) return; // another site's page may have dragged anything here
     const values = { folder: folder.dataset.folder };
-    htmx.ajax("POST", `${event.dataTransfer.getData(TYPE)}move/`, { source: place, swap: "none", values });
+    htmx.ajax("POST", `${address}move/`, { source: place, swap: "none", values });
   });
 }

@@ -101,6 +101,18 @@ def test_page_without_a_model_says_what_to_do(*, is_staff: bool, way: str) -> No
 
 
 @pytest.mark.django_db
+def test_choice_of_colours_on_a_refused_page_leads_home_and_not_to_the_post() -> None:
+    make_model()
+    alice = make_user("alice")
+    chat = make_chat(alice)
+
+    html = signed_in(alice).post(f"/chats/{chat.pk}/send/", {"text": ""}).content.decode()
+
+    form = html[html.index('class="theme"') :]
+    assert re.search(r'name="next" value="([^"]*)"', form)[1] == "/"
+
+
+@pytest.mark.django_db
 def test_examples_stand_on_the_page_until_there_is_a_chat() -> None:
     make_model()
     alice = make_user("alice")

@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from chatapp import events, importing
-from chatapp.archives import chat_json, opening
+from chatapp.archives import chat_json, opening, parsing
 from chatapp.archives.slicing import cut
 from chatapp.history import importing as history
 from chatapp.history.errors import Fenced
@@ -209,6 +209,21 @@ def test_zip_bomb_is_stopped_by_what_was_unpacked(alice: User, monkeypatch: Any)
     assert (row.status, row.problem, row.imported) == ("failed", "bomb", 1)
 
 
+@pytest.mark.parametrize("packed", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_entry_that_is_unpacked_without_a_bound_is_not_opened(alice: User, packed: int) -> None:
+    row = brought(alice, as_zip({"a.json": as_json([chatgpt()])}, packed=packed))
+
+    assert (row.problem or row.files.get().problem, row.imported) == ("broken_zip", 0)
+
+
+def test_chat_of_too_many_lists_is_not_parsed(alice: User, monkeypatch: Any) -> None:
+    monkeypatch.setattr(parsing, "MOST_CONTAINERS", 1_000)
+
+    row = brought(alice, as_json([chatgpt(), {"mapping": {}, "a": [[]] * 1_001}]))
+
+    assert (row.imported, row.files.get().problems[0]["code"]) == (1, "chat_too_large")
+
+
 def test_zip_is_stopped_at_the_total_of_all_entries(alice: User, monkeypatch: Any) -> None:
     monkeypatch.setattr(opening, "MOST_UNPACKED_BYTES", 200_000)
     files = {f"{number}.json": as_json([chatgpt(name=f"c{number}", note="x" * 90_000)]) for number in range(5)}
@@ -270,6 +285,17 @@ def test_script_sends_a_file_in_parts_and_goes_on_after_a_break(alice: User) -> 
 
     importing.work_off()
     assert Chat.objects.filter(owner=alice).count() == 1
+
+
+def test_last_part_that_nobody_was_told_of_is_noted_when_it_comes_again(alice: User) -> None:
+    client, data = signed_in(alice), as_json([chatgpt()])
+    address = client.post("/import/", {"name": "big.json", "size": len(data)}).json()["part"]
+    importing.add_part(Import.objects.get(), [data], at=0)  # and then the process died
+
+    again = client.post(f"{address}?at=0", data, content_type="application/octet-stream")
+
+    assert again.status_code == 409
+    assert Import.objects.get().status == Import.Status.WAITING
 
 
 def test_part_beyond_the_announced_size_is_not_taken(alice: User) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -318,6 +318,13 @@ def test_older_chats_are_behind_a_link_without_javascript(client, alice):
     assert "chat 64." in client.get(f"/{older}").content.decode()
 
 
+@pytest.mark.parametrize(
+    "cursor", ["x", "_", "0001-01-01T00:00:00+14:00_" + "0" * 32, "2026-01-01T00:00:00_" + "f" * 32]
+)
+def test_cursor_that_cannot_be_right_shows_a_list_all_the_same(client, alice, cursor):
+    assert client.get("/", {"older": cursor}).status_code == 200
+
+
 def test_a_page_fetches_as_much_as_it_shows(client, alice):
     for number in range(PAGE + 5):
         titled(alice, f"chat {number}.", days=number)
@@ -332,7 +339,9 @@ def test_continued_month_has_no_second_heading(client, alice):
     assert "<h2>Today</h2>" not in client.get("/chats/list/?under=Today").content.decode()
 
 
-@pytest.mark.parametrize("older", ["x", "_", "2026-01-01_x", "2026-01-01_00000000-0000-0000-0000-000000000000", "\0"])
+@pytest.mark.parametrize(
+    "older", ["x", "_", "2026-01-01_x", f"2026-01-01_{UUID(int=0)}", f"0001-01-01T00:00:00+14:00_{UUID(int=0)}", "\0"]
+)
 def test_bad_cursor_is_the_beginning(client, alice, older):
     titled(alice, "Dough")
 
