@@ -1,4 +1,4 @@
-"""Frozen copies of a chat's path for others to read (rule K1): taken, taken anew, taken back, and gone on with."""
+"""Frozen copies of a chat's path for others to read: taken, taken anew, taken back, and gone on with."""
 
 from __future__ import annotations
 
