@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
@@ -15,22 +15,35 @@ from chatapp.history.locking import lock_chat
 from chatapp.history.texts import storable
 from chatapp.models import Attachment, Draft, Message, QueuedMessage
 
-# A draft may be under way while its own message is sent, and come in after it.
+# A draft may be under way that long: while its own message is sent, or a draft that was typed after it is saved.
 LATE = timedelta(seconds=30)
 
 
 @transaction.atomic
-def save_draft(*, owner_id: int, chat_id: UUID | None, text: str, file_ids: Sequence[UUID] = ()) -> None:
-    """In place of the one that was there; one of a message that has just been sent is left out."""
+def save_draft(
+    *,
+    owner_id: int,
+    chat_id: UUID | None,
+    text: str,
+    file_ids: Sequence[UUID] = (),
+    typed_at: datetime | None = None,
+) -> None:
+    """In place of the one that was there, unless that was typed later, on a device that wasn't cut off since.
+
+    One of a message that has just been sent is left out. `typed_at`: now, where nobody says.
+    """
+    typed_at = typed_at or timezone.now()
     if chat_id:
         lock_chat(chat_id)
     else:
         get_user_model().objects.select_for_update().get(pk=owner_id)
     text = storable(text)
-    if (text.strip() or file_ids) and _was_just_sent(owner_id, chat_id, text, len(file_ids)):
+    if (text.strip() or file_ids) and _was_just_sent(owner_id, chat_id, text, len(file_ids), since=typed_at - LATE):
         return
     draft = draft_of(owner_id, chat_id) or Draft.objects.create(owner_id=owner_id, chat_id=chat_id)
-    _write(draft, text)
+    if draft.saved_at > typed_at + LATE and _holds_anything(draft):
+        return
+    _write(draft, text, typed_at)
     if file_ids:
         attach(draft, file_ids)
 
@@ -42,7 +55,7 @@ def clear_draft(*, owner_id: int, chat_id: UUID | None, text: str) -> None:
     """
     draft = draft_of(owner_id, chat_id)
     if draft and storable(text).startswith(draft.text.rstrip()):
-        _write(draft, "")
+        _write(draft, "", timezone.now())
 
 
 def draft_of(owner_id: int, chat_id: UUID | None) -> Draft | None:
@@ -50,13 +63,16 @@ def draft_of(owner_id: int, chat_id: UUID | None) -> Draft | None:
     return (own.filter(chat_id=chat_id) if chat_id else own.filter(chat=None)).first()
 
 
-def _write(draft: Draft, text: str) -> None:
-    Draft.objects.filter(pk=draft.pk).update(text=text, saved_at=timezone.now())
+def _holds_anything(draft: Draft) -> bool:
+    return bool(draft.text.strip()) or draft.attachments.exists()
+
+
+def _write(draft: Draft, text: str, typed_at: datetime) -> None:
+    Draft.objects.filter(pk=draft.pk).update(text=text, saved_at=typed_at)
     Attachment.objects.filter(draft=draft).delete()
 
 
-def _was_just_sent(owner_id: int, chat_id: UUID | None, text: str, file_count: int) -> bool:
-    since = timezone.now() - LATE
+def _was_just_sent(owner_id: int, chat_id: UUID | None, text: str, file_count: int, *, since: datetime) -> bool:
     said = Message.objects.filter(
         chat__owner_id=owner_id, role=Message.Role.USER, content=text, file_count=file_count, created_at__gt=since
     )

@@ -14,6 +14,7 @@ class Draft(models.Model):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="drafts")
     chat = models.OneToOneField("Chat", null=True, blank=True, on_delete=models.CASCADE, related_name="draft")
     text = models.TextField(blank=True)
+    # When it was typed, where that was earlier.
     saved_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -8,7 +8,7 @@
   const ahead = Number(now) / 1000 - Date.now(); // of the server's clock, which tells microseconds
   // Whatever is typed on this page is newer than the draft that came with it.
   const time = () => Math.max(Date.now() + ahead, Number(draftAt) + 1);
-  let [timer, isChanged, isSaving] = [0, false, false];
+  let [timer, isChanged, isSaving, changedAt] = [0, false, false, 0];
 
   const keep = (isSaved) => {
     if (box.value) foldline.store.set(draft, { text: box.value, at: time(), isSaved, attempt: foldline.attempt() });
@@ -18,6 +18,7 @@
   function bodyOf() {
     const body = new FormData();
     body.append("text", box.value);
+    body.append("age", Math.max(0, Date.now() - changedAt)); // it may be a while until the server can be reached
     body.append("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
     foldline.files.ids().forEach((id) => body.append("file", id));
     return body;
@@ -41,7 +42,7 @@
   }
 
   function changed() {
-    isChanged = true;
+    [isChanged, changedAt] = [true, Date.now()];
     keep(false);
     later();
   }

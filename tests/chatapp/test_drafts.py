@@ -92,6 +92,26 @@ async def test_newer_draft_wins_and_an_empty_one_takes_it_away(alice: Visitor) -
     assert await in_database(Draft.objects.count) == 1
 
 
+async def test_draft_that_was_typed_earlier_and_comes_in_later_leaves_the_newer_one_alone(alice: Visitor) -> None:
+    chat = await in_database(lambda: make_chat(alice.user, "Hello", "Hi."))
+    path = f"/chats/{chat.pk}/draft/"
+
+    for age, words, shown in [("600000", "A", "A"), ("300000", "B", "B"), ("600000", "A", "B"), ("x", "C", "C")]:
+        await alice.post(path, text=words, age=age)
+        assert typed(await alice.page(chat)) == shown
+
+
+async def test_draft_that_was_typed_earlier_is_kept_where_there_is_no_other(alice: Visitor) -> None:
+    chat = await in_database(lambda: make_chat(alice.user, "Hello", "Hi.", titled_by_hand=True))
+    await alice.post(f"/chats/{chat.pk}/draft/", text="Sent")
+    await alice.send(chat, "Sent")
+    await settled(chat)
+
+    await alice.post(f"/chats/{chat.pk}/draft/", text="Typed on a train", age="600000")
+
+    assert typed(await alice.page(chat)) == "Typed on a train"
+
+
 async def test_draft_that_comes_in_after_its_own_message_is_not_kept(alice: Visitor) -> None:
     chat = await in_database(lambda: make_chat(alice.user, "Hello", "Hi.", titled_by_hand=True))
     await alice.send(chat, "Said already")
