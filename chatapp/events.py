@@ -8,9 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
-import secrets
-import socket
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass, fields
@@ -19,11 +16,9 @@ from uuid import UUID
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
+from chatapp.leases import PROCESS
+
 log = logging.getLogger("foldline.events")
-
-# Who owns runs and compactions: host and process for a look, the nonce against a process id that is used again.
-PROCESS = f"{socket.gethostname()[:30]}:{os.getpid()}:{secrets.token_hex(6)}"
-
 
 FIRST_WORD = "first_word"
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 from datetime import datetime
 
 from django.db.models import Q
 from django.utils import timezone
 
-from chatapp import events
+# Host and process for a look, the nonce against a process id that is used again.
+PROCESS = f"{socket.gethostname()[:30]}:{os.getpid()}:{secrets.token_hex(6)}"
 
 
 def maybe_dead(holder: str = "owner") -> Q:
     """Lease over, or held by an earlier process of this host, which needn't be waited for. `holder`: the column."""
     here = {f"{holder}__startswith": socket.gethostname()[:30] + ":"}
-    return Q(lease_until__lt=timezone.now()) | (Q(**here) & ~Q(**{holder: events.PROCESS}))
+    return Q(lease_until__lt=timezone.now()) | (Q(**here) & ~Q(**{holder: PROCESS}))
 
 
 def is_dead(holder: str, lease_until: datetime | None) -> bool:

@@ -8,9 +8,9 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from chatapp.fields import TypedText
 from chatapp.history.texts import as_typed
 from chatapp.models import Preset
-from chatapp.views.fields import TypedText
 
 MOST = 200
 

@@ -17,6 +17,7 @@ from chatapp.database import in_database
 from chatapp.history import compactions, loading
 from chatapp.history.compactions import Ending
 from chatapp.history.errors import ChatBusy, Fenced
+from chatapp.leases import PROCESS
 from chatapp.llm import errors
 from chatapp.models import Compaction
 from compaction.memory import after_failure, after_refusal, may_try
@@ -52,7 +53,7 @@ async def compact_for_run(chat_id: UUID, run_id: int, trigger: Compaction.Trigge
     """Compact for a run that is about to ask; True when it was applied. Never raises for a failed compaction."""
     try:
         compaction = await in_database(
-            compactions.begin_compaction, chat_id=chat_id, trigger=trigger, by=events.PROCESS, run_id=run_id
+            compactions.begin_compaction, chat_id=chat_id, trigger=trigger, by=PROCESS, run_id=run_id
         )
     except ChatBusy:
         return False
@@ -69,7 +70,7 @@ async def compact_when_idle(chat_id: UUID) -> None:
         return
     with suppress(ChatBusy):
         compaction = await in_database(
-            compactions.begin_compaction, chat_id=chat_id, trigger=Compaction.Trigger.IDLE, by=events.PROCESS
+            compactions.begin_compaction, chat_id=chat_id, trigger=Compaction.Trigger.IDLE, by=PROCESS
         )
         await compact_and_warm(compaction.pk, chat_id)
 

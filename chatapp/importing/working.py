@@ -7,13 +7,13 @@ import logging
 import time
 from collections.abc import Generator
 
-from chatapp import events
 from chatapp.database import in_database
 from chatapp.history import importing
 from chatapp.history.errors import Fenced
 from chatapp.history.importing import Work
 from chatapp.importing.files import discard_ended, discard_if_ended
 from chatapp.importing.steps import steps
+from chatapp.leases import PROCESS
 
 log = logging.getLogger("foldline.importing")
 
@@ -43,7 +43,7 @@ async def work_for_ever() -> None:
     while True:
         try:
             await in_database(_tidy)
-            while work := await in_database(importing.claim, by=events.PROCESS):
+            while work := await in_database(importing.claim, by=PROCESS):
                 await _work(work)
         except Exception:
             log.exception("An import broke off; it goes on when its lease is over.")
@@ -58,7 +58,7 @@ async def work_for_ever() -> None:
 
 def work_off() -> None:
     """All that waits, at once and in this thread."""
-    while work := importing.claim(by=events.PROCESS):
+    while work := importing.claim(by=PROCESS):
         running = steps(work)
         while _slice(work, running):
             pass

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.contrib.auth.models import AbstractBaseUser
 from django.template.loader import render_to_string
 
+from chatapp.fields import number_in
 from chatapp.history import chats, loading, queueing
 from chatapp.models import Chat, LanguageModel, Message, Run, SiteSettings
 from chatapp.models.messages import MessageQuerySet
@@ -35,7 +36,7 @@ class Place:
 
 def revision_in(text: str) -> int:
     """The revision that a page says it has seen; 0, and so everything, where it says nonsense."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+    return number_in(text) or 0
 
 
 def may_see(user: AbstractBaseUser, chat_id: UUID | None) -> bool:

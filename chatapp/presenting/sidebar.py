@@ -16,6 +16,7 @@ from django.utils.formats import date_format
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
+from chatapp.fields import number_in
 from chatapp.history.texts import storable
 from chatapp.models import Chat, Folder, Tag
 from chatapp.models.chats import ChatQuerySet
@@ -30,14 +31,13 @@ LARGEST_PAGE = 1_000
 
 def place_asked(asked: Mapping[str, str], *, current_id: UUID | None = None) -> ListPlace:
     """What an address says of the list; nonsense counts as nothing said."""
-    most = asked.get("most", "")
     return ListPlace(
         older=asked.get("older", ""),
         under=asked.get("under", ""),
         tag=storable(asked.get("tag", "")),
         is_selecting="select" in asked,
         current_id=current_id,
-        most=min(max(PAGE, int(most)), LARGEST_PAGE) if most.isascii() and most.isdigit() and len(most) < 9 else PAGE,
+        most=min(max(PAGE, number_in(asked.get("most")) or 0), LARGEST_PAGE),
     )
 
 

@@ -57,10 +57,6 @@ class MessageView:
     files: list[File] = field(default_factory=list)
 
     @property
-    def is_streaming(self) -> bool:
-        return self.status == Message.Status.STREAMING
-
-    @property
     def is_queued(self) -> bool:
         return self.status == Message.Status.QUEUED
 

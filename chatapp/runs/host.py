@@ -14,6 +14,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from chatapp import compacting, events, importing
 from chatapp.database import in_database
 from chatapp.history import chats, queueing
+from chatapp.leases import PROCESS
 from chatapp.models import Compaction, Message, Run
 from chatapp.runs import generation
 from chatapp.runs.live import LiveRun
@@ -106,7 +107,7 @@ async def _write(live: LiveRun) -> None:
 async def begin_next(chat_id: UUID, *, owes_title: bool = False) -> bool:
     """Send the message whose time has come; False where there is none."""
     with suppress(ObjectDoesNotExist):  # deleted meanwhile
-        turn = await in_database(queueing.begin_next, chat_id=chat_id, by=events.PROCESS)
+        turn = await in_database(queueing.begin_next, chat_id=chat_id, by=PROCESS)
         if turn and (run := turn.run):
             owner_id = turn.chat.owner_id
             _open(LiveRun(run.pk, run.attempt, run.chat_id, owner_id, run.reply_id, owes_title=owes_title))

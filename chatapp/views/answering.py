@@ -78,7 +78,7 @@ def answer_listed(request: PersonRequest, chat_id: UUID | None = None) -> HttpRe
     return redirect_back(request)
 
 
-def redirect_back(request: PersonRequest) -> HttpResponse:
+def redirect_back(request: HttpRequest) -> HttpResponse:
     """To the page on which a plain form was sent, if it says so and is one of ours."""
     back = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypedDict
 from uuid import UUID
 
 from django.core.files.uploadedfile import UploadedFile
 
+from chatapp.fields import uuid_in
 from chatapp.files.limits import MOST_BYTES, MOST_FILES
 from chatapp.files.naming import harmless_name
 from chatapp.files.reading import read_upload
@@ -51,7 +51,7 @@ def chosen_files(request: PersonRequest, *, model: LanguageModel | None) -> Chos
 
 def known_files(request: PersonRequest) -> list[File]:
     """Those of the person's own that the post names, in its order; no more than go with one message are read."""
-    ids = list(dict.fromkeys(filter(None, map(_uuid, request.POST.getlist("file")))))[:MOST_FILES]
+    ids = list(dict.fromkeys(filter(None, map(uuid_in, request.POST.getlist("file")))))[:MOST_FILES]
     own = File.objects.for_user(request.user).defer("data").in_bulk(ids) if ids else {}
     return [own[pk] for pk in ids if pk in own]
 
@@ -88,9 +88,3 @@ def _check(files: Sequence[File], model: LanguageModel | None) -> None:
     unseen = next((file for file in files if file.is_image), None)
     if unseen and not (model and model.sees_images):
         raise Unusable("unseen", unseen.name)
-
-
-def _uuid(text: str) -> UUID | None:
-    with suppress(ValueError):
-        return UUID(text)
-    return None

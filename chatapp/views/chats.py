@@ -14,8 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import reswap, retarget
 
 from chatapp import events, runs
+from chatapp.fields import number_in
 from chatapp.history import changing, chats, compactions, turns
 from chatapp.history.errors import HistoryError
+from chatapp.leases import PROCESS
 from chatapp.models import Chat, Compaction, LanguageModel
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 
@@ -58,8 +60,8 @@ def choose_model(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     `how`: "fold", or "as_it_is" for a chat that never folds by itself.
     """
     chat = chat_or_404(request, chat_id)
-    raw, how = request.POST.get("model", ""), request.POST.get("how", "")
-    model = LanguageModel.objects.usable().filter(pk=raw).first() if raw.isascii() and raw.isdigit() else None
+    model_id, how = number_in(request.POST.get("model")), request.POST.get("how", "")
+    model = LanguageModel.objects.usable().filter(pk=model_id).first() if model_id else None
     if model is None:
         return answer_refusal(request, "no_such_model", chat=chat, status=422)
     try:
@@ -80,7 +82,7 @@ def _begin_change(request: PersonRequest, chat: Chat, model: LanguageModel) -> C
     return compactions.begin_compaction(
         chat_id=chat.pk,
         trigger=Compaction.Trigger.MODEL,
-        by=events.PROCESS,
+        by=PROCESS,
         user_id=request.user.pk,
         to_model=model,
     )

@@ -10,9 +10,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
-from chatapp import events, presenting, runs
+from chatapp import presenting, runs
 from chatapp.history import compactions, loading
 from chatapp.history.errors import HistoryError
+from chatapp.leases import PROCESS
 from chatapp.models import Compaction, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
 from chatapp.views.attaching import pending_in
@@ -37,7 +38,7 @@ def compact(request: PersonRequest, chat_id: UUID) -> HttpResponse:
         compaction = compactions.begin_compaction(
             chat_id=chat.pk,
             trigger=Compaction.Trigger.BUTTON,
-            by=events.PROCESS,
+            by=PROCESS,
             user_id=request.user.pk,
             instructions=form.cleaned_data["instructions"],
             up_to=form.cleaned_data["up_to"],

@@ -16,13 +16,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from chatapp.fields import LONGEST_TEXT
 from chatapp.history import drafts
 from chatapp.history.texts import as_typed
 from chatapp.models import Chat
 from chatapp.presenting.drafts import view_draft
 from chatapp.views.answering import PersonRequest, chat_or_404
 from chatapp.views.attaching import known_files
-from chatapp.views.fields import LONGEST_TEXT
 from chatapp.views.seals import person_in
 
 UNSENT = "unsent"

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from chatapp import importing
 from chatapp.archives.opening import CHUNK, shown_name
+from chatapp.fields import number_in
 from chatapp.history import importing as history
 from chatapp.history.errors import NotPossible
 from chatapp.importing.files import OutOfStep
@@ -49,7 +50,7 @@ def import_chats(request: PersonRequest) -> HttpResponse:
 
 
 def _announce(request: PersonRequest) -> HttpResponse:
-    name, size = request.POST.get("name", ""), _number(request.POST.get("size", ""))
+    name, size = request.POST.get("name", ""), number_in(request.POST.get("size", ""))
     if not name or size is None:
         return _refuse(request, "no_file")
     if size > settings.IMPORT_LIMIT_BYTES:
@@ -68,7 +69,7 @@ def _announce(request: PersonRequest) -> HttpResponse:
 @require_POST
 def add_part(request: PersonRequest, import_id: UUID) -> HttpResponse:
     """The bytes from `at` on, as the body; answers how many are there. 409 with that number where they don't follow."""
-    row, at = import_or_404(request, import_id), _number(request.GET.get("at", ""))
+    row, at = import_or_404(request, import_id), number_in(request.GET.get("at", ""))
     if row.status != Import.Status.ARRIVING or at is None:
         return HttpResponse(row.arrived_bytes, status=409, content_type="text/plain")
     try:
@@ -130,7 +131,3 @@ def _refuse(request: PersonRequest, code: str) -> HttpResponse:
     if "size" in request.POST:
         return render(request, "archives/_problem.html", {"problem": code}, status=422)
     return _page(request, problem=code, status=422)
-
-
-def _number(raw: str) -> int | None:
-    return int(raw) if raw.isascii() and raw.isdigit() and len(raw) < 16 else None

@@ -11,14 +11,15 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from chatapp import archives, presenting, runs
+from chatapp import archives, events, presenting, runs
+from chatapp.fields import uuid_in
 from chatapp.history import chats, ordering, turns
 from chatapp.history.errors import HistoryError, NotPossible
 from chatapp.models import Chat
 from chatapp.models.chats import ChatQuerySet
 from chatapp.views.answering import PersonRequest, answer_listed, answer_refusal
 from chatapp.views.archives import download_json
-from chatapp.views.ordering import number_in
+from chatapp.views.ordering import folder_in
 
 ARCHIVED_ON_A_PAGE = 50
 
@@ -28,7 +29,8 @@ ARCHIVED_ON_A_PAGE = 50
 def list_chats(request: PersonRequest) -> HttpResponse:
     """The list in the state that its page has it in; with `older` what comes after that."""
     asked = request.GET.dict()
-    sidebar = presenting.read_sidebar(request.user, presenting.place_asked(asked, current_id=_id_in(asked.get("chat"))))
+    place = presenting.place_asked(asked, current_id=uuid_in(asked.get("chat")))
+    sidebar = presenting.read_sidebar(request.user, place)
     fragment = "chat/_sidebar_days.html" if sidebar.place.older and request.htmx else "chat/_sidebar_chats.html"
     return render(request, fragment, {"sidebar": sidebar})
 
@@ -45,7 +47,7 @@ def archived_chats(request: PersonRequest) -> HttpResponse:
 @require_POST
 def change_many(request: PersonRequest) -> HttpResponseBase:
     """One of archive, move, tag, export, delete with every chat that is ticked; deleting is asked back."""
-    ids = [chat_id for chat_id in map(_id_in, request.POST.getlist("chat")) if chat_id]
+    ids = [chat_id for chat_id in map(uuid_in, request.POST.getlist("chat")) if chat_id]
     chosen = Chat.objects.for_user(request.user).filter(pk__in=ids)
     how = request.POST.get("how", "")
     if not chosen.exists():
@@ -67,7 +69,7 @@ def _keep_many(request: PersonRequest, how: str, ids: list[UUID]) -> None:
     if how == "archive":
         ordering.archive_chats(owner_id=owner_id, chat_ids=ids, archived=True)
     elif how == "move":
-        folder_id = number_in(request.POST.get("folder", ""))
+        folder_id = folder_in(request)
         ordering.move_chats(owner_id=owner_id, chat_ids=ids, folder_id=folder_id)
     elif how == "tag":
         ordering.tag_chats(owner_id=owner_id, chat_ids=ids, name=request.POST.get("tag", ""))
@@ -83,12 +85,5 @@ def _delete_many(request: PersonRequest, chosen: ChatQuerySet) -> HttpResponse:
         if run := turns.request_stop(chat_id=chat_id):
             runs.stop(run)
     chats.delete_chats(owner_id=request.user.pk, chat_ids=list(chosen.values_list("pk", flat=True)))
-    answer_listed(request)
+    events.wake_list(request.user.pk)
     return redirect("home")
-
-
-def _id_in(raw: str | None) -> UUID | None:
-    try:
-        return UUID(raw or "")
-    except ValueError:
-        return None

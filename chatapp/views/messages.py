@@ -9,9 +9,10 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chatapp import events, runs
+from chatapp import runs
 from chatapp.history import deleting, rebuilding
 from chatapp.history.errors import NotPossible
+from chatapp.leases import PROCESS
 from chatapp.views.answering import PersonRequest, answer_command, chat_or_404
 
 
@@ -48,6 +49,6 @@ def rebuild(request: PersonRequest, chat_id: UUID) -> HttpResponse:
         chat_id,
         rebuilding.begin_rebuild,
         then=runs.start_compaction,
-        by=events.PROCESS,
+        by=PROCESS,
         user_id=request.user.pk,
     )

@@ -11,6 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
+from chatapp.fields import number_in
 from chatapp.history import ordering, temporary
 from chatapp.history.errors import HistoryError
 from chatapp.models import Chat, Folder, Tag
@@ -47,7 +48,7 @@ def archive_chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def move_chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
-    folder_id = number_in(request.POST.get("folder", ""))
+    folder_id = folder_in(request)
     return _ordered(request, chat_id, lambda chat: ordering.move_chats(**_alone(chat), folder_id=folder_id))
 
 
@@ -67,11 +68,10 @@ def keep_chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     return _ordered(request, chat_id, lambda chat: temporary.keep_chat(chat_id=chat.pk))
 
 
-def number_in(raw: str) -> int | None:
-    """0, which is nobody's, for nonsense; None for nothing."""
-    if not raw:
-        return None
-    return int(raw) if raw.isascii() and raw.isdigit() and len(raw) < 16 else 0
+def folder_in(request: PersonRequest) -> int | None:
+    """0, which is nobody's, for nonsense; None for nothing, which is out of every folder."""
+    raw = request.POST.get("folder", "")
+    return (number_in(raw) or 0) if raw else None
 
 
 def _pin(chat: Chat, *, pinned: bool) -> None:

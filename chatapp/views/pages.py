@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from chatapp import events, presenting
+from chatapp.fields import number_in
 from chatapp.history import chats
 from chatapp.models import Chat
 from chatapp.views.answering import (
@@ -113,5 +114,4 @@ def _place(request: PersonRequest) -> presenting.Place:
 
 
 def _number(request: PersonRequest, name: str) -> int | None:
-    raw = request.GET.get(name, "")
-    return int(raw) if raw.isascii() and raw.isdigit() and len(raw) < 10 else None
+    return number_in(request.GET.get(name), digits=9)

@@ -9,9 +9,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
-from chatapp import events, runs
+from chatapp import runs
 from chatapp.history import queueing
 from chatapp.history.errors import NotPossible
+from chatapp.leases import PROCESS
 from chatapp.models import File, Run
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404, page_context
 from chatapp.views.attaching import known_files
@@ -24,7 +25,7 @@ def send_now(request: PersonRequest, chat_id: UUID, queued_id: int) -> HttpRespo
     """It goes first; a reply that is being written is stopped for it, its text so far kept."""
     chat = chat_or_404(request, chat_id)
     try:
-        begun = queueing.send_now(chat_id=chat.pk, queued_id=queued_id, by=events.PROCESS)
+        begun = queueing.send_now(chat_id=chat.pk, queued_id=queued_id, by=PROCESS)
     except NotPossible as refused:
         return answer_refusal(request, refused.code, chat=chat)
     if isinstance(begun, Run):

@@ -20,10 +20,10 @@ from django.views.decorators.http import require_http_methods
 from django_htmx.http import retarget
 
 from chatapp import presenting
+from chatapp.fields import LONGEST_TEXT, TypedText, number_in
 from chatapp.history import chats, loading
 from chatapp.models import Chat, LanguageModel, Preset, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
-from chatapp.views.fields import LONGEST_TEXT, TypedText
 from compaction.limits import Limits
 
 PARAMETERS = ("temperature", "top_p", "max_tokens", "stop", "seed", "reasoning_effort")
@@ -194,9 +194,8 @@ def _typed(request: PersonRequest) -> tuple[QueryDict | None, bool]:
     """What the form holds; and whether a preset was asked for, which goes into its system prompt, unsaved."""
     if request.method != "POST":
         return None, False
-    raw = request.POST.get("preset", "")
-    is_number = raw.isascii() and raw.isdigit() and len(raw) < 16
-    preset = Preset.objects.for_user(request.user).filter(pk=raw).first() if is_number else None
+    preset_id = number_in(request.POST.get("preset"))
+    preset = Preset.objects.for_user(request.user).filter(pk=preset_id).first() if preset_id else None
     if preset is None:
         return request.POST, "preset" in request.POST
     data = request.POST.copy()

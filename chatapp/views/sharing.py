@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from chatapp import presenting
+from chatapp.fields import number_in
 from chatapp.history import sharing
 from chatapp.history.errors import NotPossible
 from chatapp.models import Share, SiteSettings
@@ -88,8 +89,7 @@ def revoke(request: PersonRequest, share_id: int) -> HttpResponse:
 def shared(request: HttpRequest, token: str) -> HttpResponse:
     """What a reader sees: no id of the chat, no name unless it was chosen, and nothing said later."""
     copy = _readable(request, token)
-    raw = request.GET.get("from", "")
-    start = int(raw) if raw.isascii() and raw.isdigit() and len(raw) < 8 else 0
+    start = number_in(request.GET.get("from"), digits=9) or 0
     context = {"share": copy, "page": presenting.read_frozen(copy, start=start)}
     if copy.shows_name:
         context["name"] = copy.chat.owner.get_full_name() or copy.chat.owner.get_username()

@@ -13,15 +13,16 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from chatapp import events, runs
+from chatapp import runs
+from chatapp.fields import LONGEST_TEXT, TypedText
 from chatapp.history import chats, continuing, loading, paths, queueing, temporary, turns
 from chatapp.history.attaching import attached
 from chatapp.history.errors import HistoryError
+from chatapp.leases import PROCESS
 from chatapp.models import Chat, File, LanguageModel, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
 from chatapp.views.attaching import chosen_files
 from chatapp.views.drafts import kept_over_sign_in
-from chatapp.views.fields import LONGEST_TEXT, TypedText
 from chatapp.views.settings import refuse_start, settings_of_new_chat
 from compaction.limits import Limits
 
@@ -86,7 +87,7 @@ def start(request: PersonRequest) -> HttpResponse:
         parameters=chats.merged_parameters({}, settings.changed_parameters()),
         policy=settings.cleaned_data["policy"] or Chat.Policy.COMPACT,
         expires_at=temporary.end_of_new(SiteSettings.get_solo()) if "temporary" in request.POST else None,
-        by=events.PROCESS,
+        by=PROCESS,
     )
     begin_run(turn)
     if not request.htmx:
@@ -114,7 +115,7 @@ def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
         text=form.cleaned_data["text"],
         file_ids=chosen.ids,
         idempotency_key=form.cleaned_data["idempotency_key"],
-        by=events.PROCESS,
+        by=PROCESS,
     )
     if turn:
         begin_run(turn)
@@ -134,7 +135,7 @@ def stop(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 @require_POST
 def write_again(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     """Regenerate and Retry: another reply beside the one that is there."""
-    return answer_command(request, chat_id, turns.begin_again, then=begin_run, reply_id=message_id, by=events.PROCESS)
+    return answer_command(request, chat_id, turns.begin_again, then=begin_run, reply_id=message_id, by=PROCESS)
 
 
 @login_required
@@ -142,7 +143,7 @@ def write_again(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpR
 def go_on(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     """Continue: a reply that broke off is written on, in its place."""
     return answer_command(
-        request, chat_id, continuing.begin_continuation, then=begin_run, reply_id=message_id, by=events.PROCESS
+        request, chat_id, continuing.begin_continuation, then=begin_run, reply_id=message_id, by=PROCESS
     )
 
 

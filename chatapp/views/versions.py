@@ -10,10 +10,10 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chatapp import events
 from chatapp.history import editing, forking
 from chatapp.history.attaching import files_of
 from chatapp.history.errors import HistoryError
+from chatapp.leases import PROCESS
 from chatapp.models import Chat, File, Message
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
 from chatapp.views.turns import MessageForm, begin_run, fits_alone
@@ -61,7 +61,7 @@ def _carry_out(how: str, chat: Chat, message_id: int, form: MessageForm) -> None
     if how == "save":
         editing.save_edited(**wording)
     else:
-        begin_run(editing.begin_edited(**wording, by=events.PROCESS))
+        begin_run(editing.begin_edited(**wording, by=PROCESS))
 
 
 def _refuse_edit(request: PersonRequest, code: str, chat: Chat, message_id: int, *, status: int) -> HttpResponse:
@@ -84,9 +84,7 @@ def _edit_form(request: PersonRequest, chat: Chat, message_id: int, *, status: i
 @require_POST
 def answer(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     """The first reply to a message that ends the chat without one."""
-    return answer_command(
-        request, chat_id, editing.begin_answer, then=begin_run, message_id=message_id, by=events.PROCESS
-    )
+    return answer_command(request, chat_id, editing.begin_answer, then=begin_run, message_id=message_id, by=PROCESS)
 
 
 @login_required
