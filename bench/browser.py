@@ -1,16 +1,20 @@
-"""When a person sees the first message: a real page in headless Chromium, without a cache."""
+"""When the first message is seen, how many nodes there are, how soon a key is seen: in headless Chromium, uncached."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from bench.site import Site
 from bench.table import Line, median, milliseconds
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 TIMES = 5
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHATS = {"20 measured": "20", "2000 measured": "2,000", "10000 measured": "10,000", "10000 folded": "10,000, folded"}
 
 # Noted before the first picture with an article within the window; by the page's own clock, from navigation on.
@@ -23,7 +27,12 @@ const look = () => {
   if (seen) window.seenAt = performance.now(); else requestAnimationFrame(look);
 };
 requestAnimationFrame(look);
+window.keys = [];
+addEventListener("keydown", ({ timeStamp }) => {
+  requestAnimationFrame(() => setTimeout(() => window.keys.push(performance.now() - timeStamp)));
+}, true);
 """
+TYPED = "the quick brown fox"
 
 
 def measure(site: Site) -> Iterator[Line]:
@@ -39,15 +48,29 @@ def measure(site: Site) -> Iterator[Line]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         for name, length in CHATS.items():
-            seconds = []
-            for _ in range(TIMES):
-                context = browser.new_context()
-                context.add_cookies([{"name": "sessionid", "value": site.session, "url": site.server.url}])
-                page = context.new_page()
-                page.add_init_script(WATCH)
-                page.goto(f"{site.server.url}/chats/{site.chats[name]}/")
-                seconds.append(page.wait_for_function("window.seenAt").json_value() / 1000)
-                context.close()
+            looks = [_look(browser, site, name) for _ in range(TIMES)]
+            seen, nodes, keys = (list(each) for each in zip(*looks, strict=True))
             remark = f"median of {TIMES}, nothing cached, from navigation on; Chromium {browser.version}"
-            yield Line(f"first message seen, {length} messages", milliseconds(median(seconds)), remark)
+            yield Line(f"first message seen, {length} messages", milliseconds(median(seen)), remark)
+            yield Line(f"nodes, {length} messages", f"{max(nodes):,}", "elements in the document")
+            remark = f"from a key to the picture with its letter, median of {TIMES} × {len(TYPED)}"
+            yield Line(
+                f"a key, {length} messages", milliseconds(median([key for each in keys for key in each])), remark
+            )
         browser.close()
+
+
+def _look(browser: Browser, site: Site, name: str) -> tuple[float, int, list[float]]:
+    """Seconds to the first message, nodes of the page, and seconds a key."""
+    context = browser.new_context()
+    context.add_cookies([{"name": "sessionid", "value": site.session, "url": site.server.url}])
+    page = context.new_page()
+    page.add_init_script(WATCH)
+    page.goto(f"{site.server.url}/chats/{site.chats[name]}/")
+    seen = page.wait_for_function("() => window.seenAt").json_value() / 1000
+    nodes = page.evaluate("document.querySelectorAll('*').length")
+    page.locator("#text").press_sequentially(TYPED, delay=40)
+    page.wait_for_function("(count) => window.keys.length >= count", arg=len(TYPED))
+    keys = [key / 1000 for key in page.evaluate("window.keys")]
+    context.close()
+    return seen, nodes, keys

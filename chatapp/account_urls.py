@@ -22,6 +22,12 @@ urlpatterns = [
     path("inactive/", views.account_inactive, name="account_inactive"),
     path("signup/", views.signup, name="account_signup"),
     path("password/change/", views.password_change, name="account_change_password"),
+    # Where the page above leads a person whose account was made without a password.
+    path(
+        "password/set/",
+        views.PasswordSetView.as_view(template_name="account/password_change.html"),
+        name="account_set_password",
+    ),
     path(
         "password/reset/",
         TemplateView.as_view(template_name="account/password_reset.html"),

@@ -119,3 +119,15 @@ def test_deactivated_account_is_signed_out_at_once() -> None:
     User.objects.update(is_active=False)
 
     assert client.get("/admin/").status_code == 302
+
+
+def test_account_without_a_password_is_led_to_choose_one(client: Client) -> None:
+    user = User.objects.create_user("alice")
+    client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+    words = "correct horse battery"
+
+    page = client.get("/accounts/password/change/", follow=True)
+    client.post("/accounts/password/set/", {"password1": words, "password2": words})
+
+    assert (page.status_code, page.redirect_chain[-1][0]) == (200, "/accounts/password/set/")
+    assert User.objects.get().check_password(words)
