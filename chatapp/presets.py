@@ -44,5 +44,6 @@ class PresetForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if self.instance.pk is None and Preset.objects.filter(owner_id=self.instance.owner_id).count() >= MOST:
-            raise forms.ValidationError(gettext("You have 200 presets, as many as are kept. Delete one first."))
+            too_many = gettext("You have %(most)s presets, as many as are kept. Delete one first.")
+            raise forms.ValidationError(too_many % {"most": MOST})
         return cleaned

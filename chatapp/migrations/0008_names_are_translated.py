@@ -107,7 +107,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='languagemodel',
             name='name',
-            field=models.CharField(help_text="The model's id, as the endpoint calls it.", max_length=200, verbose_name='name'),
+            field=models.CharField(help_text="The model’s id, as the endpoint calls it.", max_length=200, verbose_name='name'),
         ),
         migrations.AlterField(
             model_name='languagemodel',
@@ -127,7 +127,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='sitesettings',
             name='summariser',
-            field=models.ForeignKey(blank=True, help_text="Who writes the summaries. Empty: the chat's own model.", null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='chatapp.languagemodel', verbose_name='summariser'),
+            field=models.ForeignKey(blank=True, help_text="Who writes the summaries. Empty: the chat’s own model.", null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='chatapp.languagemodel', verbose_name='summariser'),
         ),
         migrations.AlterField(
             model_name='sitesettings',

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='sitesettings',
             name='shares_with_anyone',
-            field=models.BooleanField(default=False, help_text="Whether a person may share a copy of a chat with people who aren't signed in. Switched off, links that were made so ask for signing in.", verbose_name='links for anyone'),
+            field=models.BooleanField(default=False, help_text="Whether a person may share a copy of a chat with people who aren’t signed in. Switched off, links that were made so ask for signing in.", verbose_name='links for anyone'),
         ),
         migrations.CreateModel(
             name='Share',

@@ -79,7 +79,7 @@ class LanguageModelQuerySet(models.QuerySet["LanguageModel"]):
 
 class LanguageModel(models.Model):
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="models", verbose_name=_("endpoint"))
-    name = models.CharField(_("name"), max_length=200, help_text=_("The model's id, as the endpoint calls it."))
+    name = models.CharField(_("name"), max_length=200, help_text=_("The model’s id, as the endpoint calls it."))
     enabled = models.BooleanField(_("enabled"), default=True)
     # Rule A1, in this order; 0 is unknown and never guessed.
     window_set = models.PositiveIntegerField(
@@ -93,7 +93,7 @@ class LanguageModel(models.Model):
         blank=True,
         validators=[MaxValueValidator(100)],
         help_text=_(
-            "Percent of the window at which this model's chats are compacted. Empty: as in the settings. "
+            "Percent of the window at which this model’s chats are compacted. Empty: as in the settings. "
             "0: never by themselves."
         ),
     )
@@ -105,7 +105,7 @@ class LanguageModel(models.Model):
     no_system_role = models.BooleanField(
         _("no system role"),
         default=False,
-        help_text=_("The model's template takes no system message (Gemma, for example)."),
+        help_text=_("The model’s template takes no system message (Gemma, for example)."),
     )
     sees_images = models.BooleanField(
         _("sees images"),

@@ -33,7 +33,7 @@ class SiteSettings(SingletonModel):
         default=85,
         validators=[MaxValueValidator(100)],
         help_text=_(
-            "Percent of the model's context window at which earlier turns are folded before the next message is "
+            "Percent of the model’s context window at which earlier turns are folded before the next message is "
             "sent. 0 turns automatic compaction off; “Compact now” keeps working."
         ),
     )
@@ -86,7 +86,7 @@ class SiteSettings(SingletonModel):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text=_("Who writes the summaries. Empty: the chat's own model."),
+        help_text=_("Who writes the summaries. Empty: the chat’s own model."),
     )
     default_model = models.ForeignKey(
         "LanguageModel",
@@ -124,7 +124,7 @@ class SiteSettings(SingletonModel):
         _("links for anyone"),
         default=False,
         help_text=_(
-            "Whether a person may share a copy of a chat with people who aren't signed in. Switched off, links that "
+            "Whether a person may share a copy of a chat with people who aren’t signed in. Switched off, links that "
             "were made so ask for signing in."
         ),
     )

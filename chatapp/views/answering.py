@@ -13,7 +13,6 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
 from chatapp import events, presenting
-from chatapp.files.limits import MEGABYTE, MOST_BYTES, MOST_FILES
 from chatapp.history.errors import HistoryError
 from chatapp.models import Chat
 from chatapp.views.seals import seal_of
@@ -99,7 +98,6 @@ def page_context(request: PersonRequest, chat: Chat | None) -> dict[str, Any]:
     context = presenting.read_page(chat.pk).context() if chat else presenting.empty_page()
     model = context["current_model"]
     context["shortcuts"] = presenting.SHORTCUTS
-    context["file_limits"] = {"bytes": MOST_BYTES, "megabytes": MOST_BYTES // MEGABYTE, "files": MOST_FILES}
     place = presenting.place_asked(request.GET.dict(), current_id=chat.pk if chat else None)
     context["sidebar"] = presenting.read_sidebar(request.user, place)
     context["idempotency_key"] = uuid4().hex

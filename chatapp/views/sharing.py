@@ -81,7 +81,7 @@ def update(request: PersonRequest, share_id: int) -> HttpResponse:
 def revoke(request: PersonRequest, share_id: int) -> HttpResponse:
     own = get_object_or_404(Share.objects.for_user(request.user).defer("messages"), pk=share_id)
     sharing.revoke(chat_id=own.chat_id, share_id=own.pk)
-    messages.success(request, gettext("The link leads nowhere any more."))
+    messages.success(request, gettext("Revoked: the link no longer opens."))
     return redirect("shares")
 
 

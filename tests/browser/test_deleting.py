@@ -59,7 +59,7 @@ def test_j2_all_that_follows_is_one_line_and_the_chat_goes_on(alice: Visit, scri
 def test_j2_keeping_it_changes_nothing(alice: Visit) -> None:
     page = alice.open(alice.chat(*TALK))
 
-    button(ask_to_delete(page, messages(page).first), "Keep it").click()
+    button(ask_to_delete(page, messages(page).first), "Cancel").click()
 
     expect(page.get_by_role("dialog")).to_be_hidden()
     expect(messages(page).first).to_contain_text(CANARY)

@@ -259,7 +259,7 @@ def test_edit_that_another_tab_was_faster_with_keeps_the_text_and_says_so(alice:
 
     expect(slow.locator("[data-refused]")).to_contain_text("changed or deleted elsewhere")
     expect(typed).to_have_value("Two, as the slow tab has it")
-    slow.get_by_role("link", name="Leave it").click()
+    slow.get_by_role("link", name="Cancel").click()
     expect(slow.locator("#m-2 .prose")).to_be_visible()
 
 

@@ -108,7 +108,7 @@ def walk(sam: Visit, stranger: Visit) -> Iterator[tuple[str, Page]]:
     page.goto("/presets/")
     page.get_by_label("Name").fill("Brief")
     page.get_by_label("Text").fill("Be brief.")
-    button(page, "Keep").click()
+    button(page, "Save").click()
     page.get_by_text("Brief", exact=True).click()
     yield "presets", page
     page.goto(chat)

@@ -29,7 +29,7 @@ def test_rename_and_delete_are_reached_from_the_chat(chat: Page) -> None:
     chat.get_by_label("More about this chat").click()
     chat.get_by_role("link", name="Delete").click()
     expect(chat.get_by_role("heading", name="Delete this chat?")).to_be_visible()
-    chat.get_by_role("link", name="Keep it").click()
+    chat.get_by_role("link", name="Cancel").click()
     expect(messages(chat)).to_have_count(2)
     chat.get_by_label("More about this chat").click()
     chat.get_by_role("link", name="Delete").click()

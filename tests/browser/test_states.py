@@ -65,7 +65,7 @@ def test_example_fills_the_box_without_javascript(visit: Callable[..., Visit]) -
 
 
 @pytest.mark.usefixtures("no_model")
-@pytest.mark.parametrize(("is_staff", "way"), [(True, "Connect an endpoint"), (False, "Ask whoever runs this page")])
+@pytest.mark.parametrize(("is_staff", "way"), [(True, "Connect an endpoint"), (False, "Ask whoever runs this")])
 def test_without_a_model_the_page_says_what_to_do(visit: Callable[..., Visit], *, is_staff: bool, way: str) -> None:
     page = visit(is_staff=is_staff).open("/")
 

@@ -91,7 +91,7 @@ async def test_reply_without_a_word_says_since_when_it_is_waited_for(alice: Visi
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("is_staff", "way"), [(True, "/admin/chatapp/endpoint/"), (False, "Ask whoever runs this page")]
+    ("is_staff", "way"), [(True, "/admin/chatapp/endpoint/"), (False, "Ask whoever runs this Foldline")]
 )
 def test_page_without_a_model_says_what_to_do(*, is_staff: bool, way: str) -> None:
     html = signed_in(make_user("sam", is_staff=is_staff)).get("/").content.decode()

@@ -293,7 +293,7 @@ async def test_effort_from_a_file_is_kept_until_another_is_chosen(alice: Visitor
     ("facts", "words"),
     [
         ({"window_reported": 8_000}, "8,000 tokens, as the endpoint says"),
-        ({"window_reported": 8_000, "window_set": 4_000}, "4,000 tokens, as the administrator set it"),
+        ({"window_reported": 8_000, "window_set": 4_000}, "4,000 tokens, as whoever runs this Foldline set it"),
         ({"window_learned": 2_600}, "2,600 tokens, learned from an error of the endpoint"),
         ({}, "is unknown"),
         ({"threshold_percent": 60}, "60 %, set for this model"),

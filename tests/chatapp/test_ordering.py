@@ -128,7 +128,7 @@ def test_folder_is_renamed_and_deleted_and_its_chats_stay(client, alice):
     [
         ("", "needs a name"),
         (" \u2003", "needs a name"),
-        ("x" * 81, "too long"),
+        ("x" * 81, "at most 80"),
         ("bread", "of that name already"),
         ('"\0"', None),
     ],
@@ -167,7 +167,7 @@ def test_tags_are_typed_freely_and_narrow_the_list_down(client, alice):
     assert not Tag.objects.exists()
 
 
-@pytest.mark.parametrize(("tag", "words"), [("", "needs a word"), (",", "needs a word"), ("x" * 41, "too long")])
+@pytest.mark.parametrize(("tag", "words"), [("", "Type a tag"), (",", "Type a tag"), ("x" * 41, "at most 40")])
 def test_bad_tag_is_refused_with_a_sentence(client, alice, tag, words):
     chat = make_chat(alice)
 
