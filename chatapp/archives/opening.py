@@ -25,6 +25,7 @@ MOST_RATIO, RATIO_FROM_BYTES = 200, 16 * 1024 * 1024
 # zipfile unpacks the others without a bound, before what comes out could be counted: 400 bytes were 400 MB of memory.
 COUNTABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ZIP_MARK = b"PK\x03\x04"
+EMPTY_ZIP_MARK = b"PK\x05\x06"
 LONGEST_NAME = 200
 _BROKEN = (
     zipfile.BadZipFile,
@@ -85,7 +86,7 @@ def open_upload(path: Path, name: str, *, on_read: Callable[[int], None], skip: 
     """Its files but for the first `skip`, one after the other. `on_read` is told the packed bytes so far."""
     try:
         with path.open("rb") as stored:
-            is_zip = stored.read(len(ZIP_MARK)) == ZIP_MARK
+            is_zip = stored.read(len(ZIP_MARK)) in {ZIP_MARK, EMPTY_ZIP_MARK}
             stored.seek(0)
             counted = Counted(stored)
             if is_zip:
@@ -163,7 +164,7 @@ def _directory_bytes(stored: BinaryIO) -> int:
     size = stored.seek(0, io.SEEK_END)
     stored.seek(max(0, size - 66_000))
     tail = stored.read()
-    at = tail.rfind(b"PK\x05\x06")
+    at = tail.rfind(EMPTY_ZIP_MARK)
     if at < 0:
         raise zipfile.BadZipFile
     (length,) = struct.unpack_from("<L", tail, at + 12)

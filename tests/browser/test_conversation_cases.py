@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
 
 import pytest
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 from tests.browser.acting import Script, Visit, button, ended, last, messages, prose, say, send, shown_text
 from tests.browser.server_rows import ServerRows
-from tests.scripted import Signal, hold, reply, reply_tokens
+from tests.scripted import Signal, head, hold, reply, text
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
@@ -68,32 +69,60 @@ def test_tab_that_slept_comes_up_to_date_when_it_is_looked_at(alice: Visit) -> N
     assert shown_text(last(sleeper)) == "Indeed."
 
 
+@dataclass
+class Line:
+    """A page's socket on which, while it is losing, no frame comes through that isn't whole."""
+
+    is_losing: bool = False
+    lost: list[str] = field(default_factory=list)
+    whole_after_loss: int = 0
+
+    def open(self, route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        server.on_message(lambda message: self.take(route, str(message)))
+
+    def take(self, route: WebSocketRoute, message: str) -> None:
+        if self.is_losing and "data-frame" in message and "data-whole" not in message:
+            self.lost.append(message)
+            return
+        self.whole_after_loss += bool(self.lost) and "data-whole" in message
+        route.send(message)
+
+    def wait_until_lost(self, page: Page, word: str) -> None:
+        """What passes on this line is heard only while the page is waited for."""
+        for _ in range(1_000):
+            if any(word in message for message in self.lost):
+                return
+            page.wait_for_timeout(20)
+        raise AssertionError(f"{word} never came")
+
+
 def test_frames_that_get_lost_leave_a_gap_that_is_seen_and_filled(
     alice: Visit, script: Script, rows: ServerRows
 ) -> None:
-    counted = 0
-
-    def lose_some(route: WebSocketRoute) -> None:
-        server = route.connect_to_server()
-
-        def pass_on(message: str | bytes) -> None:
-            nonlocal counted
-            counted += "data-frame" in str(message)
-            if "data-frame" not in str(message) or "data-whole" in str(message) or counted % 3:
-                route.send(message)
-
-        server.on_message(pass_on)
-
-    alice.context.route_web_socket("**/ws/**", lose_some)
+    line = Line()
+    alice.context.route_web_socket("**/ws/**", line.open)
     page = alice.open(alice.chat("Hello", "Hello to you."))
-    words = [f"word{number}" + ("\n\n" if number % 20 == 19 else " ") for number in range(1_000)]
-    script.will(reply_tokens(words, delay=0.002))
+    words = [f"word{number}" + ("\n\n" if number % 20 == 19 else " ") for number in range(300)]
+    gates = [Signal(), Signal(), Signal()]
+    steps = [head()]
+    for begin, gate in zip((0, 100, 200), gates, strict=True):
+        steps += [*map(text, words[begin : begin + 100]), hold(gate)]
+    script.will([*steps, *reply("")[1:]])
 
     send(page, "Count")
+    expect(last(page)).to_contain_text("word99")
+    line.is_losing = True
+    gates[0].set()
+    line.wait_until_lost(page, "word199")
+    line.is_losing = False
+    gates[1].set()
 
-    whole = ended(page, count=4)
-    assert counted > 10
-    assert shown_text(whole).split() == "".join(words).split()
+    expect(last(page)).to_contain_text("word299")
+    assert shown_text(last(page)).split() == "".join(words).split()
+    assert line.whole_after_loss
+    gates[2].set()
+    assert shown_text(ended(page, count=4)).split() == "".join(words).split()
     assert rows.last_text(page.evaluate("location.pathname")).split() == "".join(words).split()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -46,8 +45,7 @@ def test_dropped_and_pasted_files_go_with_the_message_and_the_chip_opens(chat: P
     expect(chips.get_by_role("button")).to_have_count(2)
     chat.wait_for_function("() => Number(document.querySelector('[data-meter]').dataset.pending) > 1000")
 
-    if "PICTURES" in os.environ:
-        take_pictures(chat, "files-box")
+    take_pictures(chat, "files-box")
     send(chat, "Which is higher?")
     ended(chat, count=4)
 
@@ -59,8 +57,7 @@ def test_dropped_and_pasted_files_go_with_the_message_and_the_chip_opens(chat: P
     expect(said.get_by_role("img", name="cliff.png")).to_have_js_property("complete", value=True)
     said.get_by_text("heights.csv").click()
     expect(said.locator("pre")).to_have_text(TABLE.strip())
-    if "PICTURES" in os.environ:
-        take_pictures(chat, "files-sent")
+    take_pictures(chat, "files-sent")
     chat.reload()
     expect(said.get_by_role("img", name="cliff.png")).to_be_visible()
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from chatapp.presenting import SHORTCUTS
 from tests.browser.acting import Script, Visit, box, button, ended, last, messages, say, send
-from tests.browser.pictures import FOLDER, take_pictures
+from tests.browser.pictures import take_picture, take_pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
@@ -289,7 +289,7 @@ def test_drawer_of_a_phone_holds_the_focus_and_gives_it_back(visit: Callable[...
     for _ in range(20):
         page.keyboard.press("Tab")
         assert page.evaluate("!document.activeElement.closest('#live')")
-    page.screenshot(path=FOLDER / "drawer-phone.png")
+    take_picture(page, "drawer-phone")
     page.keyboard.press("Escape")
     expect(drawer).to_be_hidden()
     expect(page.locator("#live")).not_to_have_attribute("inert", "")

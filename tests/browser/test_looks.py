@@ -40,7 +40,7 @@ NARROW = [640, 320]
 WIDE = ViewportSize(width=1280, height=820)
 
 
-def violations(page: Page, rules: dict[str, object]) -> list[str]:
+def violations(page: Page, rules: dict[str, object] = RULES) -> list[str]:
     # The admin's links change their colour little by little.
     page.evaluate("() => document.getAnimations().forEach((each) => each instanceof CSSTransition && each.finish())")
     found = Axe().run(page, options=rules).response["violations"]

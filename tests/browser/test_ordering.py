@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from chatapp.models import Chat
 from tests.browser.acting import Script, Visit, box, button, say
-from tests.browser.pictures import FOLDER, SIZES, take_pictures
+from tests.browser.pictures import SIZES, take_picture, take_pictures
 from tests.scripted import reply
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
@@ -233,5 +233,5 @@ def test_menu_on_a_phone(visit: Callable[..., Visit]) -> None:
     button(page, "Chats").tap()
     row(page, "Rye").get_by_role("button", name="Pin, archive, move").tap()
     expect(button(page.locator("#order"), "Pin")).to_be_in_viewport()
-    page.screenshot(path=FOLDER / "order-phone-menu.png")
+    take_picture(page, "order-phone-menu")
     assert page.evaluate("document.scrollingElement.scrollWidth - innerWidth") <= 0

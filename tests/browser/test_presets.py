@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Locator, Page, expect
@@ -42,8 +40,7 @@ def test_slash_finds_and_enter_puts_one_in_without_sending(chat: Page) -> None:
     chosen = options.nth(1)
     expect(chosen).to_have_attribute("aria-selected", "true")
     expect(box(chat)).to_have_attribute("aria-activedescendant", chosen.get_attribute("id") or "-")
-    if "PICTURES" in os.environ:
-        take_pictures(chat, "presets")
+    take_pictures(chat, "presets")
 
     box(chat).press("Enter")
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.acting import Visit, button
-from tests.browser.pictures import FOLDER, SIZES, take_pictures
+from tests.browser.pictures import SIZES, take_picture, take_pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
@@ -50,7 +50,7 @@ def test_field_on_a_phone(visit: Callable[..., Visit]) -> None:
     expect(page.locator("#found")).to_contain_text("Nothing found")
     field(page).fill("pebbles")
     expect(page.locator("#found mark")).to_be_visible()
-    page.screenshot(path=FOLDER / "search-field-on-phone.png")
+    take_picture(page, "search-field-on-phone")
 
 
 def test_renamed_chat_is_found_by_its_new_title(alice: Visit) -> None:

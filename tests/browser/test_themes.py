@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.acting import Visit, box, button
-from tests.browser.pictures import FOLDER
+from tests.browser.pictures import take_picture
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
@@ -41,7 +41,7 @@ def test_dark_is_chosen_over_a_light_system_at_once_and_stays(visit: Callable[..
     page.emulate_media(media="screen")
     page.goto("/admin/")
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
-    page.screenshot(path=FOLDER / "admin-dark-by-choice.png")
+    take_picture(page, "admin-dark-by-choice")
     page.goto("/")
     page.get_by_text("Display", exact=True).click()
     button(page, "System").click()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from datetime import timedelta
 
 import pytest
@@ -104,13 +106,27 @@ def test_fork_of_a_temporary_chat_is_deleted_with_it() -> None:
     assert len(temporary.delete_expired()) == 2
 
 
-def test_temporary_chat_is_in_no_search_and_in_no_file_of_all_chats() -> None:
+def test_temporary_chat_is_in_no_search_but_in_the_list() -> None:
     alice = make_user()
     chat = make_chat(alice, "a secret", expires_at=timezone.now() + timedelta(hours=1))
     Chat.objects.filter(pk=chat.pk).update(title="Secret plans")
 
     assert search(alice, "secret") == find_chats(alice, "secret") == []
     assert "Secret plans" in signed_in(alice).get("/").content.decode()
+
+
+@pytest.mark.parametrize("address", ["/export/", "/export/markdown/"])
+async def test_temporary_chat_is_in_no_file_of_all_chats(alice: Visitor, address: str) -> None:
+    for text, expires_at in (("for ever", None), ("a secret", timezone.now() + timedelta(hours=1))):
+        chat = await in_database(make_chat, alice.user, text, expires_at=expires_at)
+        await in_database(Chat.objects.filter(pk=chat.pk).update, title=text)
+
+    response = await alice.client.get(address)
+    whole = b"".join([piece async for piece in response.streaming_content])
+
+    told = "".join(zipfile.ZipFile(io.BytesIO(whole)).namelist()) if whole.startswith(b"PK") else whole.decode()
+    assert "ever" in told
+    assert "secret" not in told
 
 
 def test_stranger_keeps_nothing_of_alices() -> None:
