@@ -14,7 +14,7 @@ from chatapp.archives.layout import FORMAT, VERSION
 from chatapp.archives.parsing import Unparsable, parse
 from chatapp.archives.planting import plant, state_of
 from chatapp.archives.slicing import BrokenFile, Head, cut
-from chatapp.history.importing import Candidate
+from chatapp.history.candidates import Candidate
 from chatapp.history.texts import first_words, storable
 from chatapp.models import LanguageModel
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
-from chatapp.models import Attachment, Draft, File, Message, QueuedMessage
+from chatapp.models import Attachment, Chat, Draft, File, Message, QueuedMessage
 from compaction.quoting import fenced, neutralise
 from compaction.request import RequestMessage
 from compaction.transcript import Image
@@ -52,6 +52,12 @@ def file_ids_of(holder: Holder) -> list[UUID]:
 def files_of(rows: Iterable[Message]) -> dict[int, list[File]]:
     """By the id of each message that has any, in their order; without their content."""
     return _files_of(rows, "file__text", "file__data")
+
+
+def kept_files(chat: Chat, message_id: int, *, ticked: Iterable[str] | None) -> list[File]:
+    """Of a message that is edited, those whose ids are still ticked; all, where nobody was shown them."""
+    own = File.objects.filter(attachments__message__chat=chat, attachments__message=message_id).defer("data")
+    return list(own) if ticked is None else [file for file in own if str(file.pk) in set(ticked)]
 
 
 def files_with_content(rows: Iterable[Message]) -> dict[int, list[File]]:

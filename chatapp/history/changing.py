@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chatapp.history.errors import NotPossible
-from chatapp.history.loading import load_meter, load_situation, model_of, summariser_of
+from chatapp.history.loading import load_situation, model_of, summariser_of
+from chatapp.history.metering import load_meter
 from chatapp.models import Chat, LanguageModel, SiteSettings
 from compaction.changing import is_too_small, would_fill
 

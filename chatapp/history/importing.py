@@ -1,4 +1,4 @@
-"""A chat of a file becomes the importer's (rule J3), and how far the file has been read is stored with it."""
+"""An upload on its way: it arrives, is taken by a process, and moves on with each chat that is stored (rule J3)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import DataError, IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from chatapp import leases
-from chatapp.history import ordering
-from chatapp.history.copying import Original, store_copy
+from chatapp.history.candidates import Candidate, store
 from chatapp.history.errors import Fenced, NotPossible
-from chatapp.models import Chat, Import, ImportedFile
+from chatapp.models import Import, ImportedFile
 
 # Reading one large chat takes seconds; a dead process of the same host isn't waited for.
 LEASE_SECONDS = 60
@@ -24,22 +23,6 @@ STALE_HOURS = 24
 _PROGRESS = ("file_number", "chats_read", "read_bytes", "lease_until", "takeovers")
 # A file that brings down every process that reads it is left alone in the end.
 MOST_TAKEOVERS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One chat of a file: to be stored, or left out for a reason (a code).
-
-    `key` is the same for the same chat, `state` for the same messages in it; `dropped`: fields without a place here.
-    """
-
-    title: str
-    kind: str = ""
-    key: str = ""
-    state: str = ""
-    original: Original | None = None
-    problem: str = ""
-    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +45,6 @@ class Place:
     file_name: str
     chats_read: int
     read_bytes: int
-
-
-@transaction.atomic
-def import_chat(original: Original, *, key: str, state: str = "", import_id: UUID | None = None) -> Chat | None:
-    """The stored chat; None where the owner has it already. `key` tells the same chat of the same file."""
-    owner_id = original.chat.owner_id
-    get_user_model().objects.select_for_update().get(pk=owner_id)  # the same file twice at once is one import
-    if Chat.objects.filter(owner_id=owner_id, import_key=key).exists():
-        return None
-    original.chat.import_key, original.chat.import_state = key, state
-    original.chat.imported_with_id = import_id
-    if original.folder:
-        original.chat.folder = ordering.folder_of(owner_id=owner_id, name=original.folder)
-    chat = store_copy(original)
-    for name in original.tags:
-        ordering.tag_chats(owner_id=owner_id, chat_ids=[chat.pk], name=name)
-    return chat
 
 
 @transaction.atomic
@@ -123,7 +89,7 @@ def claim(*, by: str) -> Work | None:
 def take(*, work: Work, candidate: Candidate, place: Place) -> None:
     """One chat is stored or left out, and the file's place moves on with it. Raises Fenced."""
     row = _held(work)
-    column, problem = _store(candidate, row)
+    column, problem = store(candidate, row)
     file = row.files.filter(number=place.file_number).first()
     file = file or ImportedFile(of=row, number=place.file_number, name=place.file_name)
     file.kind = file.kind or candidate.kind
@@ -191,21 +157,6 @@ def _held(work: Work) -> Import:
     if row is None:
         raise Fenced
     return row
-
-
-def _store(candidate: Candidate, row: Import) -> tuple[str, str]:
-    """Which count grows, and what is to be said."""
-    if candidate.original is None:
-        return "left_out", candidate.problem
-    try:
-        with transaction.atomic():
-            stored = import_chat(candidate.original, key=candidate.key, state=candidate.state, import_id=row.pk)
-    except (DataError, IntegrityError):  # this database can't hold something in it
-        return "left_out", "malformed"
-    if stored:
-        return "imported", ""
-    known = Chat.objects.filter(owner_id=row.owner_id, import_key=candidate.key).values_list("import_state", flat=True)
-    return "known", "" if set(known) <= {"", candidate.state} else "grown"
 
 
 def _lease() -> datetime:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from uuid import UUID
 
 from chatapp.history.attaching import NOTHING, Attached, attached_to
@@ -131,14 +130,6 @@ def _recent_completions(chat: Chat) -> list[int]:
     return [tokens or 0 for tokens in newest][::-1]
 
 
-def measure_new_chat(
-    system_prompt: str, limits: Limits, *, pending_text: str = "", pending_images: tuple[Image, ...] = ()
-) -> Meter:
-    """The meter of a chat without messages."""
-    empty = Transcript(system_prompt=system_prompt, summary="", messages=(), model="")
-    return measure(empty, limits, pending_text=pending_text, pending_images=len(pending_images))
-
-
 def load_situation(
     chat_id: UUID, *, before_reply: int | None = None, model: LanguageModel | None = None, to_send: bool = False
 ) -> Situation:
@@ -156,8 +147,8 @@ def load_situation(
         rows = rows.filter(position__lt=Message.objects.values_list("position").get(pk=before_reply)[0])
     limits = limits_of(model, site, chat)
     is_bounded = to_send and chat.policy == Chat.Policy.WINDOW and limits.window > 0
-    force = _force_of(chat)
-    transcript = _newest(chat, force, model, rows, limits) if is_bounded else _transcript(chat, force, model, rows)
+    force = force_of(chat)
+    transcript = _newest(chat, force, model, rows, limits) if is_bounded else transcript_of(chat, force, model, rows)
     first = transcript.messages[0].position if transcript.messages else 0
     return Situation(
         chat=chat,
@@ -171,7 +162,7 @@ def load_situation(
     )
 
 
-def _force_of(chat: Chat) -> Compaction | None:
+def force_of(chat: Chat) -> Compaction | None:
     return compaction_in_force(chat) if chat.is_compacted else None
 
 
@@ -187,7 +178,7 @@ def _newest(
         newest = list(rows.reverse()[:number])[::-1]
         is_all = len(newest) < number
         starts = (index for index, row in enumerate(newest) if row.role == Message.Role.USER)
-        read = _transcript(chat, force, model, newest if is_all else newest[next(starts, len(newest)) :])
+        read = transcript_of(chat, force, model, newest if is_all else newest[next(starts, len(newest)) :])
         if is_all or windowed(read, limits).dropped:
             return read
         number *= TIMES_MORE
@@ -209,61 +200,7 @@ def archived_messages(chat: Chat, *, since: int, through: int) -> tuple[PureMess
     return tuple(pure_message(row, None, beside.get(row.pk, NOTHING)) for row in rows)
 
 
-def load_meter(
-    chat: Chat,
-    site: SiteSettings,
-    model: LanguageModel | None,
-    *,
-    pending_text: str = "",
-    pending_images: tuple[Image, ...] = (),
-) -> Meter:
-    """The same figure as `Situation.meter`, whatever the length: it is read from the newest usable usage on.
-
-    Without such a usage all live messages are estimated, once a revision.
-    """
-    if chat.policy == Chat.Policy.WINDOW:
-        situation = load_situation(chat.pk, model=model, to_send=True)
-        return situation.meter(pending_text=pending_text, pending_images=pending_images)
-    no_system_role = bool(model and model.no_system_role)
-    limits = limits_of(model, site, chat)
-    live = chat.messages.on_path().after_boundary(chat.compacted_through)
-    measured = live.filter(
-        prompt_tokens__gt=0,
-        usage_outdated=False,
-        model_name=model.name if model else "",
-        request_through_id=chat.compacted_through_id,
-    ).last()
-    if measured:
-        newer = _transcript(chat, _force_of(chat), model, live.filter(position__gte=measured.position))
-        meter = measure(
-            newer,
-            limits,
-            pending_text=pending_text,
-            pending_images=len(pending_images),
-            no_system_role=no_system_role,
-        )
-        if meter.measured:
-            return meter
-    whole = _measure_whole(chat.pk, chat.revision, model.pk if model else None, limits, no_system_role=no_system_role)
-    pending = measure_new_chat("", limits, pending_text=pending_text, pending_images=pending_images).pending
-    return replace(whole, used=whole.used + pending, pending=pending)
-
-
-@lru_cache(maxsize=1024)
-def _measure_whole(
-    chat_id: UUID, _revision: int, model_id: int | None, limits: Limits, *, no_system_role: bool
-) -> Meter:
-    """Of all live messages, kept by revision: a chat without usage is counted once, not at every look and keystroke.
-
-    The figure is kept, not the messages: 10,000 of them hold 7 MB.
-    """
-    chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
-    model = LanguageModel.objects.filter(pk=model_id).first() if model_id else None
-    rows = chat.messages.on_path().after_boundary(chat.compacted_through)
-    return measure(_transcript(chat, _force_of(chat), model, rows), limits, no_system_role=no_system_role)
-
-
-def _transcript(
+def transcript_of(
     chat: Chat, force: Compaction | None, model: LanguageModel | None, rows: Iterable[Message]
 ) -> Transcript:
     """`force`: the compaction whose record stands for what is archived."""

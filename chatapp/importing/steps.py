@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from chatapp.archives.opening import Opened, Unopenable, open_upload
 from chatapp.archives.reading import Unreadable, read_chats, usable_models
 from chatapp.history import importing
-from chatapp.history.importing import Candidate, Place, Work
+from chatapp.history.candidates import Candidate
+from chatapp.history.importing import Place, Work
 from chatapp.importing.files import path_of
 
 # A file in which nothing is a chat isn't read to its end, nor one that is broken again and again.

@@ -10,7 +10,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.template.loader import render_to_string
 
 from chatapp.fields import number_in
-from chatapp.history import chats, loading, queueing
+from chatapp.history import chats, loading, metering, queueing
 from chatapp.models import Chat, LanguageModel, Message, Run, SiteSettings
 from chatapp.models.messages import MessageQuerySet
 from chatapp.presenting.fold import folds_next, is_resting, notable_compaction, view_divider, view_meter
@@ -63,7 +63,7 @@ def _page_of(chat: Chat) -> ChatPage:
     """What can change with every revision; messages, divider and models are still to come."""
     site = SiteSettings.get_solo()
     model = loading.model_of(chat, site)
-    meter = loading.load_meter(chat, site, model)
+    meter = metering.load_meter(chat, site, model)
     run_live = Run.objects.live().filter(chat=chat).exists()
     queued = list(chat.queued.in_order().with_files())
     when_idle = run_live and site.compacts_when_idle and not queued  # what waits is sent before anything is folded
@@ -214,7 +214,7 @@ def empty_page() -> dict[str, Any]:
         "messages": [],
         "divider": None,
         "compaction": None,
-        "meter": view_meter(loading.measure_new_chat(site.system_prompt, limits)),
+        "meter": view_meter(metering.measure_new_chat(site.system_prompt, limits)),
         "models": list(LanguageModel.objects.usable()),
         "current_model": model,
         "earlier_before": None,

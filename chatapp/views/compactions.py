@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
 from chatapp import presenting, runs
-from chatapp.history import compactions, loading
+from chatapp.history import compactions, loading, metering
 from chatapp.history.errors import HistoryError
 from chatapp.leases import PROCESS
 from chatapp.models import Compaction, SiteSettings
@@ -74,7 +74,7 @@ def meter(request: PersonRequest, chat_id: UUID | None = None) -> HttpResponse:
     typed = pending_in(request, model=model)
     if chat is None:
         prompt = request.POST.get("system_prompt") or site.system_prompt
-        measured = loading.measure_new_chat(prompt, loading.limits_of(model, site), **typed)
+        measured = metering.measure_new_chat(prompt, loading.limits_of(model, site), **typed)
     else:
-        measured = loading.load_meter(chat, site, model, **typed)
+        measured = metering.load_meter(chat, site, model, **typed)
     return render(request, "chat/_meter.html", {"chat": chat, "meter": presenting.view_meter(measured)})

@@ -21,7 +21,7 @@ from django_htmx.http import retarget
 
 from chatapp import presenting
 from chatapp.fields import LONGEST_TEXT, TypedText, number_in
-from chatapp.history import chats, loading
+from chatapp.history import chats, loading, metering
 from chatapp.models import Chat, LanguageModel, Preset, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 from compaction.limits import Limits
@@ -121,7 +121,7 @@ class SettingsForm(forms.Form):
 
     def clean_system_prompt(self) -> str:
         text: str = self.cleaned_data["system_prompt"]
-        if not loading.measure_new_chat(text, self.limits).fits:
+        if not metering.measure_new_chat(text, self.limits).fits:
             raise ValidationError(gettext("That alone is more than this model can hold. Shorten it."))
         return text
 

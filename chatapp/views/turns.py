@@ -15,8 +15,7 @@ from django.views.decorators.http import require_POST
 
 from chatapp import runs
 from chatapp.fields import LONGEST_TEXT, TypedText
-from chatapp.history import chats, continuing, loading, paths, queueing, temporary, turns
-from chatapp.history.attaching import attached
+from chatapp.history import chats, continuing, loading, metering, paths, queueing, temporary, turns
 from chatapp.history.errors import HistoryError
 from chatapp.leases import PROCESS
 from chatapp.models import Chat, File, LanguageModel, SiteSettings
@@ -24,7 +23,6 @@ from chatapp.views.answering import PersonRequest, answer_changes, answer_comman
 from chatapp.views.attaching import chosen_files
 from chatapp.views.drafts import kept_over_sign_in
 from chatapp.views.settings import refuse_start, settings_of_new_chat
-from compaction.limits import Limits
 
 INVISIBLE = " \t\n\r\v\f\u00a0\u200b\u2060\ufeff\ufffd"
 SENT = json.dumps({"foldline:sent": {}})
@@ -74,7 +72,7 @@ def start(request: PersonRequest) -> HttpResponse:
     if not settings.is_valid():
         return refuse_start(request, "bad_settings", settings, **typed)
     system_prompt = settings.cleaned_data["system_prompt"] or settings.default_prompt
-    if not fits(system_prompt, settings.limits, form.cleaned_data["text"], chosen.files):
+    if not metering.fits(system_prompt, settings.limits, form.cleaned_data["text"], chosen.files):
         return refuse_start(request, "larger_than_window", settings, **typed)
     turn = turns.start_chat(
         owner_id=request.user.pk,
@@ -108,7 +106,7 @@ def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
         return answer_refusal(request, chosen.problem.code, chat=chat, file_name=chosen.problem.name or "…", **typed)
     if not form.is_valid():
         return answer_refusal(request, form.refusal(), chat=chat, **typed)
-    if not fits_alone(chat, form.cleaned_data["text"], chosen.files):
+    if not metering.fits_alone(chat, form.cleaned_data["text"], chosen.files):
         return answer_refusal(request, "larger_than_window", chat=chat, **typed)
     turn = queueing.send(
         chat_id=chat.pk,
@@ -160,21 +158,6 @@ def show_version(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
         position = chat.messages.get(pk=message_id).position
         return redirect(f"{chat.get_absolute_url()}?m={position}#m-{position}")
     return answer
-
-
-def fits_alone(chat: Chat, text: str, files: Sequence[File] = ()) -> bool:
-    """Whether the model could hold this much at all; otherwise no compaction could make room, so it isn't stored."""
-    site = SiteSettings.get_solo()
-    limits = loading.limits_of(loading.model_of(chat, site), site)
-    return fits(chat.system_prompt, limits, text, files)
-
-
-def fits(system_prompt: str, limits: Limits, text: str, files: Sequence[File]) -> bool:
-    beside = attached(files, sees_images=True)
-    meter = loading.measure_new_chat(
-        system_prompt, limits, pending_text=beside.beside(text), pending_images=beside.images
-    )
-    return meter.fits
 
 
 def _chosen_model(request: PersonRequest) -> LanguageModel | None:

@@ -11,12 +11,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from chatapp.history import editing, forking
-from chatapp.history.attaching import files_of
+from chatapp.history.attaching import files_of, kept_files
 from chatapp.history.errors import HistoryError
+from chatapp.history.metering import fits_alone
 from chatapp.leases import PROCESS
-from chatapp.models import Chat, File, Message
+from chatapp.models import Chat, Message
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
-from chatapp.views.turns import MessageForm, begin_run, fits_alone
+from chatapp.views.turns import MessageForm, begin_run
 
 EDITED = '{"foldline:edited": {}}'
 
@@ -30,7 +31,8 @@ def edit_message(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
         shown = chat.messages.filter(active=True, role=Message.Role.USER, deleted_at=None)
         message = get_object_or_404(shown, pk=message_id)
         return _edit_form(request, chat, message_id, text=message.content, key=uuid4().hex)
-    files = _kept_files(request, chat, message_id)
+    ticked = request.POST.getlist("file") if "shows_files" in request.POST else None
+    files = kept_files(chat, message_id, ticked=ticked)
     form = MessageForm(request.POST, files=files)
     if not form.is_valid():
         return _refuse_edit(request, form.refusal(), chat, message_id, status=422)
@@ -41,13 +43,6 @@ def edit_message(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
     except HistoryError as refused:
         return _refuse_edit(request, refused.code, chat, message_id, status=409)
     return answer_changes(request, chat.pk, trigger=EDITED)
-
-
-def _kept_files(request: PersonRequest, chat: Chat, message_id: int) -> list[File]:
-    """Those that are still ticked; all, where the post doesn't come from a form that shows them."""
-    own = File.objects.filter(attachments__message__chat=chat, attachments__message=message_id).defer("data")
-    ticked = set(request.POST.getlist("file"))
-    return [file for file in own if "shows_files" not in request.POST or str(file.pk) in ticked]
 
 
 def _carry_out(how: str, chat: Chat, message_id: int, form: MessageForm) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chatapp.archives import chat_json
 from chatapp.archives.reading import read_chats, usable_models
 from chatapp.history.boundary import record_for_path
-from chatapp.history.importing import import_chat
+from chatapp.history.candidates import import_chat
 from chatapp.history.texts import storable
 from chatapp.models import Chat, Compaction, Message
 from tests.factories import make_user

@@ -18,7 +18,7 @@ from chatapp.archives.reading import Unreadable, read_chats, usable_models
 from chatapp.database import in_database
 from chatapp.gates import limit_body
 from chatapp.history import compactions, deleting, editing, ordering, turns
-from chatapp.history.importing import Candidate, import_chat
+from chatapp.history.candidates import Candidate, import_chat
 from chatapp.models import Chat, Compaction, Message
 from chatapp.requesting import read_request
 from tests.factories import fold, make_chat, make_model, make_user

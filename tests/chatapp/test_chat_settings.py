@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chatapp.database import in_database
-from chatapp.history import loading
+from chatapp.history import loading, metering
 from chatapp.models import Chat, LanguageModel, SiteSettings
 from compaction.tokens import estimate_text
 from tests.factories import make_chat
@@ -51,7 +51,7 @@ async def shown_meter(chat: Chat) -> Any:
     def read() -> Any:
         site = SiteSettings.get_solo()
         fresh = Chat.objects.select_related("compacted_through").get(pk=chat.pk)
-        return loading.load_meter(fresh, site, loading.model_of(fresh, site))
+        return metering.load_meter(fresh, site, loading.model_of(fresh, site))
 
     return await in_database(read)
 

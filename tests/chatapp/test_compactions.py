@@ -8,7 +8,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from chatapp import events
-from chatapp.history import compactions, loading, turns
+from chatapp.history import compactions, loading, metering, turns
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.models import Chat, Compaction
 from chatapp.runs import reaper
@@ -304,5 +304,5 @@ def test_a7_meter_read_from_the_newest_usage_is_the_same_figure() -> None:
 
     for pending in ("", "typing"):
         whole = situation.meter(pending_text=pending)
-        quick = loading.load_meter(situation.chat, situation.site, None, pending_text=pending)
+        quick = metering.load_meter(situation.chat, situation.site, None, pending_text=pending)
         assert (quick.used, quick.trigger, quick.measured) == (whole.used, whole.trigger, whole.measured)

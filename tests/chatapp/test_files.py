@@ -20,7 +20,7 @@ from chatapp.asgi import application
 from chatapp.database import in_database
 from chatapp.files.limits import MOST_BYTES, MOST_FILES
 from chatapp.history import chats, deleting, editing, forking, loading, sharing, turns
-from chatapp.history.importing import import_chat
+from chatapp.history.candidates import import_chat
 from chatapp.models import Attachment, Chat, File, LanguageModel, Message, Run
 from chatapp.presenting import read_page
 from chatapp.requesting import read_request

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from chatapp.archives.openwebui import without_work
 from chatapp.archives.reading import read_chats, usable_models
-from chatapp.history.importing import Candidate, import_chat
+from chatapp.history.candidates import Candidate, import_chat
 from chatapp.models import Chat
 from chatapp.requesting import read_request
 from tests.factories import make_model, make_user

@@ -35,6 +35,7 @@ from chatapp.history import (
     editing,
     forking,
     loading,
+    metering,
     paths,
     queueing,
     turns,
@@ -351,7 +352,7 @@ class History(RuleBasedStateMachine):
         until_there = replace(self.plain, path=self.plain.path[: at + 1])
         if situation.chat.policy != Chat.Policy.WINDOW:
             assert as_payload(assemble(situation.to_send().transcript)) == until_there.request()
-        meter = loading.load_meter(situation.chat, situation.site, situation.model)
+        meter = metering.load_meter(situation.chat, situation.site, situation.model)
         assert meter == situation.meter()
         rows = copy.messages.on_path()
         assert list(rows.values_list("content", flat=True)) == [one.text for one in until_there.messages]
@@ -602,7 +603,7 @@ class History(RuleBasedStateMachine):
     @invariant()
     def request_and_meter_are_those_of_the_plain_model(self) -> None:
         situation = loading.load_situation(self.chat_id)
-        quick = loading.load_meter(situation.chat, situation.site, situation.model, pending_text="typing")
+        quick = metering.load_meter(situation.chat, situation.site, situation.model, pending_text="typing")
         assert quick == situation.meter(pending_text="typing")
         shrunk = situation.to_send()
         request = as_payload(assemble(shrunk.transcript))

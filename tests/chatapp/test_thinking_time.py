@@ -9,7 +9,7 @@ import pytest
 
 from chatapp.archives import chat_json
 from chatapp.archives.checking import check_chat
-from chatapp.history.importing import import_chat
+from chatapp.history.candidates import import_chat
 from chatapp.llm.deltas import Event, ReasoningDelta, TextDelta, TextWasReasoning
 from chatapp.models import Message
 from chatapp.runs.live import LiveRun

@@ -9,7 +9,8 @@ import pytest
 from django.utils import timezone
 
 from chatapp.history import loading
-from chatapp.history.loading import load_meter, load_situation, unread_ids
+from chatapp.history.loading import load_situation, unread_ids
+from chatapp.history.metering import load_meter
 from chatapp.models import Chat, Message, SiteSettings
 from chatapp.requesting import read_request
 from compaction.request import assemble
