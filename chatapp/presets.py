@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -13,6 +14,7 @@ from chatapp.history.texts import as_typed
 from chatapp.models import Preset
 
 MOST = 200
+_TAKEN = _("You have a preset of that name already.")
 
 
 class PresetForm(forms.ModelForm):
@@ -32,7 +34,7 @@ class PresetForm(forms.ModelForm):
             raise forms.ValidationError(gettext("Give it a name."))
         same = Preset.objects.filter(owner_id=self.instance.owner_id, name__iexact=name).exclude(pk=self.instance.pk)
         if same.exists():
-            raise forms.ValidationError(gettext("You have a preset of that name already."))
+            raise forms.ValidationError(_TAKEN)
         return name
 
     def clean_text(self) -> str:
@@ -47,3 +49,15 @@ class PresetForm(forms.ModelForm):
             too_many = gettext("You have %(most)s presets, as many as are kept. Delete one first.")
             raise forms.ValidationError(too_many % {"most": MOST})
         return cleaned
+
+
+def keep(form: PresetForm) -> bool:
+    """Whether it is stored; the form says why not, also where the same name came twice at once."""
+    if not form.is_valid():
+        return False
+    try:
+        with transaction.atomic():
+            form.save()
+    except IntegrityError:
+        form.add_error("name", _TAKEN)
+    return not form.errors

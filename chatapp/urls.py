@@ -96,6 +96,7 @@ urlpatterns = [
     path("files/<uuid:file_id>/text/", files.text, name="file_text"),
     path("presets/", presets.presets, name="presets"),
     path("presets/options/", presets.options, name="preset_options"),
+    path("presets/<int:preset_id>/text/", presets.text, name="preset_text"),
     path("presets/<int:preset_id>/", presets.change, name="change_preset"),
     path("presets/<int:preset_id>/delete/", presets.delete, name="delete_preset"),
     path("search/", searching.search, name="search"),

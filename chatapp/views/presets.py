@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
+from django.db.models.functions import Left
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from chatapp.models import Preset
-from chatapp.presets import PresetForm
+from chatapp.presets import PresetForm, keep
 from chatapp.views.answering import PersonRequest
 
 
@@ -17,8 +18,7 @@ from chatapp.views.answering import PersonRequest
 def presets(request: PersonRequest) -> HttpResponse:
     """All that the person may use, and a form for one more."""
     form = PresetForm(request.POST or None, instance=Preset(owner=request.user))
-    if form.is_valid():
-        form.save()
+    if keep(form):
         return redirect("presets")
     context = {"presets": Preset.objects.for_user(request.user), "form": form}
     return render(request, "presets/page.html", context, status=422 if form.errors else 200)
@@ -29,8 +29,7 @@ def presets(request: PersonRequest) -> HttpResponse:
 def change(request: PersonRequest, preset_id: int) -> HttpResponse:
     preset = get_object_or_404(Preset.objects.owned_by(request.user), pk=preset_id)
     form = PresetForm(request.POST or None, instance=preset)
-    if form.is_valid():
-        form.save()
+    if keep(form):
         return redirect("presets")
     return render(request, "presets/change.html", {"form": form}, status=422 if form.errors else 200)
 
@@ -49,5 +48,13 @@ def delete(request: PersonRequest, preset_id: int) -> HttpResponse:
 @login_required
 @require_GET
 def options(request: PersonRequest) -> HttpResponse:
-    """For the box, with the texts."""
-    return render(request, "presets/_options.html", {"presets": Preset.objects.for_user(request.user)})
+    """For the box: names, and how each text begins."""
+    listed = Preset.objects.for_user(request.user).annotate(opening=Left("text", 61)).defer("text")
+    return render(request, "presets/_options.html", {"presets": listed})
+
+
+@login_required
+@require_GET
+def text(request: PersonRequest, preset_id: int) -> HttpResponse:
+    preset = get_object_or_404(Preset.objects.for_user(request.user), pk=preset_id)
+    return HttpResponse(preset.text, content_type="text/plain; charset=utf-8")

@@ -43,11 +43,19 @@
     mark(shown()[0]);
   }
 
-  function take(option) {
-    if (isCalled) box.setRangeText(option.dataset.text, box.selectionStart, box.selectionEnd, "end");
-    else box.value = option.dataset.text;
+  async function take(option) {
+    const [typed, stays] = [box.value, isCalled];
     close();
     box.focus();
+    const answer = await fetch(option.dataset.url).catch(() => null);
+    if (!answer?.ok || answer.redirected) {
+      const error = document.getElementById("composer-error");
+      error.textContent = answer?.redirected ? error.dataset.signedOut : answer ? error.dataset.gone : error.dataset.offline;
+      return;
+    }
+    const text = await answer.text();
+    if (stays || box.value !== typed) box.setRangeText(text, box.selectionStart, box.selectionEnd, "end");
+    else box.value = text;
     box.dispatchEvent(new Event("input", { bubbles: true }));
   }
 

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from chatapp.models import Chat, Preset
+from chatapp.presets import PresetForm, keep
 from tests.factories import make_chat
 from tests.people import make_user, signed_in
 
@@ -77,7 +78,7 @@ def test_own_and_shared_ones_are_offered_a_stranger_s_are_out_of_reach(alice: Us
         for path in (f"/presets/{preset_id}/", f"/presets/{preset_id}/delete/"):
             assert client.get(path).status_code == 404
             assert client.post(path, {"name": "Mine", "text": "x"}).status_code == 404
-    for path in ("/presets/", "/presets/options/", f"/presets/{own.pk}/"):
+    for path in ("/presets/", "/presets/options/", f"/presets/{own.pk}/", f"/presets/{own.pk}/text/"):
         assert nobody.get(path).status_code == 302
 
 
@@ -132,3 +133,26 @@ def test_administrator_keeps_those_for_everybody_and_never_sees_a_person_s_own(a
     assert "Private" not in listed
     assert names(signed_in(alice)) == ["House style", "Private"]
     assert signed_in(alice).get("/admin/chatapp/preset/").status_code in {302, 403}
+
+
+def test_box_is_given_the_beginnings_of_texts_and_the_whole_of_the_one_that_is_chosen(alice: User) -> None:
+    own, shared = make_preset(alice, text="<b> " * 20_000), make_preset(None, "Shared", "For all")
+    foreign = make_preset(make_user("charlie"), "Theirs")
+    client = signed_in(alice)
+
+    listed = client.get("/presets/options/").content
+    chosen = [client.get(f"/presets/{each.pk}/text/") for each in (own, shared, foreign)]
+
+    assert len(listed) < 2_000
+    assert [each.status_code for each in chosen] == [200, 200, 404]
+    assert (chosen[0].content.decode(), chosen[0]["Content-Type"]) == (own.text, "text/plain; charset=utf-8")
+
+
+def test_the_same_name_twice_at_once_is_said_at_the_second(alice: User) -> None:
+    first, second = (PresetForm({"name": "New", "text": each}, instance=Preset(owner=alice)) for each in "ab")
+    assert first.is_valid()
+    assert second.is_valid()
+
+    assert (keep(first), keep(second)) == (True, False)
+    assert second.errors["name"] == ["You have a preset of that name already."]
+    assert Preset.objects.get().text == "a"
