@@ -31,7 +31,7 @@ routed = ProtocolTypeRouter(
             # A little more than the file, so that the page's own sentence is what a person reads.
             elsewhere={
                 "/import/": settings.IMPORT_FORM_LIMIT_BYTES + settings.BODY_LIMIT_BYTES,
-                r"/files/|/chats/([0-9a-f-]{36}/send/)?": MOST_BYTES + settings.BODY_LIMIT_BYTES,
+                r"/files/|/draft/|/chats/([0-9a-f-]{36}/(send|draft)/)?": MOST_BYTES + settings.BODY_LIMIT_BYTES,
             },
         ),
         "websocket": same_origin(

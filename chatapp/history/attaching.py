@@ -9,6 +9,8 @@ from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
+from django.utils import timezone
+
 from chatapp.models import Attachment, Chat, Draft, File, Message, QueuedMessage
 from compaction.quoting import fenced, neutralise
 from compaction.request import RequestMessage
@@ -88,6 +90,11 @@ def image_urls(request: Iterable[RequestMessage]) -> dict[str, str]:
     return {str(pk): f"data:{kind};base64,{base64.b64encode(data).decode()}" for pk, kind, data in rows}
 
 
+def let_go(file_ids: Iterable[UUID]) -> None:
+    """What held them does so no longer: they wait to be sent as if they were uploaded now."""
+    File.objects.filter(pk__in=list(file_ids)).update(created_at=timezone.now())
+
+
 def erase_unattached(file_ids: Iterable[UUID]) -> None:
     """Those of them that nothing holds any more."""
     ids = list(file_ids)
@@ -102,7 +109,7 @@ def forget_oldest(*, owner_id: int) -> None:
 
 
 def erase_forgotten(*, before: datetime) -> None:
-    """What was uploaded before that time and never sent."""
+    """What was uploaded, or let go, before that time and never sent."""
     erase_unattached(File.objects.unattached().filter(created_at__lt=before).values_list("pk", flat=True))
 
 

@@ -10,10 +10,10 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
-from chatapp.history.attaching import attach
+from chatapp.history.attaching import attach, file_ids_of, let_go
 from chatapp.history.locking import lock_chat
 from chatapp.history.texts import storable
-from chatapp.models import Attachment, Draft, Message, QueuedMessage
+from chatapp.models import Draft, Message, QueuedMessage
 
 # A draft may be under way that long: while its own message is sent, or a draft that was typed after it is saved.
 LATE = timedelta(seconds=30)
@@ -43,18 +43,17 @@ def save_draft(
     draft = draft_of(owner_id, chat_id) or Draft.objects.create(owner_id=owner_id, chat_id=chat_id)
     if draft.saved_at > typed_at + LATE and _holds_anything(draft):
         return
-    _write(draft, text, typed_at)
-    if file_ids:
-        attach(draft, file_ids)
+    _write(draft, text, typed_at, file_ids)
 
 
-def clear_draft(*, owner_id: int, chat_id: UUID | None, text: str) -> None:
-    """Its message is being stored. What isn't the beginning of that text is another device's, and stays.
+def clear_draft(*, owner_id: int, chat_id: UUID | None, text: str, file_ids: Sequence[UUID] = ()) -> None:
+    """Its message is being stored. What isn't the beginning of that text, or has other files, is another device's.
 
     Inside a transaction.
     """
     draft = draft_of(owner_id, chat_id)
-    if draft and storable(text).startswith(draft.text.rstrip()):
+    is_sent = draft and storable(text).startswith(draft.text.rstrip()) and set(file_ids_of(draft)) <= set(file_ids)
+    if draft and is_sent:
         _write(draft, "", timezone.now())
 
 
@@ -67,9 +66,13 @@ def _holds_anything(draft: Draft) -> bool:
     return bool(draft.text.strip()) or draft.attachments.exists()
 
 
-def _write(draft: Draft, text: str, typed_at: datetime) -> None:
+def _write(draft: Draft, text: str, typed_at: datetime, file_ids: Sequence[UUID] = ()) -> None:
     Draft.objects.filter(pk=draft.pk).update(text=text, saved_at=typed_at)
-    Attachment.objects.filter(draft=draft).delete()
+    if dropped := set(file_ids_of(draft)).difference(file_ids):
+        let_go(dropped)
+    draft.attachments.all().delete()
+    if file_ids:
+        attach(draft, file_ids)
 
 
 def _was_just_sent(owner_id: int, chat_id: UUID | None, text: str, file_count: int, *, since: datetime) -> bool:

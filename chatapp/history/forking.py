@@ -9,11 +9,10 @@ from django.db import connection, transaction
 from django.db.models import BigIntegerField, F, UUIDField, Value
 from django.utils.translation import gettext
 
-from chatapp.history.attaching import attach, files_of
 from chatapp.history.copying import FIRST_REVISION, connect_copy
 from chatapp.history.errors import ChatBusy, NotPossible
 from chatapp.history.locking import lock_chat
-from chatapp.models import Chat, Compaction, Message
+from chatapp.models import Attachment, Chat, Compaction, Message
 from chatapp.models.messages import MessageQuerySet
 
 LONGEST_TITLE = 200
@@ -82,9 +81,10 @@ def _copy_messages(path: MessageQuerySet, copy: Chat) -> None:
 
 
 def _copy_attachments(path: MessageQuerySet, ids: Mapping[int, int]) -> None:
-    """The copies hold the very same files."""
-    for pk, files in files_of(path.filter(file_count__gt=0)).items():
-        attach(Message(pk=ids[pk]), [file.pk for file in files])
+    """The copies hold the very same files; those of a deleted message, too, as Undo may bring it back."""
+    held = Attachment.objects.filter(message__in=path.filter(file_count__gt=0).order_by().values("pk")).order_by("pk")
+    links = held.values_list("message_id", "file_id")
+    Attachment.objects.bulk_create(Attachment(message_id=ids[pk], file_id=file) for pk, file in links if pk)
 
 
 def _unstored(compaction: Compaction) -> Compaction:

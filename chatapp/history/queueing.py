@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from chatapp.history.attaching import attach, file_ids_of
+from chatapp.history.attaching import attach, file_ids_of, let_go
 from chatapp.history.drafts import clear_draft
 from chatapp.history.errors import NotPossible
 from chatapp.history.locking import lock_chat, number_change
@@ -28,7 +28,7 @@ def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_ids: S
         return None
     is_sent = bool(idempotency_key) and chat.messages.filter(idempotency_key=idempotency_key).exists()
     must_wait = Run.objects.live().filter(chat=chat).exists() or next_of(chat) is not None
-    clear_draft(owner_id=chat.owner_id, chat_id=chat.pk, text=text)
+    clear_draft(owner_id=chat.owner_id, chat_id=chat.pk, text=text, file_ids=file_ids)
     if is_sent or not must_wait:
         return begin_turn(chat_id=chat_id, text=text, idempotency_key=idempotency_key, by=by, file_ids=file_ids)
     number_change(chat, touched=True)
@@ -78,6 +78,7 @@ def take_back(*, chat_id: UUID, queued_id: int) -> tuple[str, list[UUID]]:
     row = _waiting(chat, queued_id)
     file_ids = file_ids_of(row)
     row.delete()
+    let_go(file_ids)
     number_change(chat)
     return row.text, file_ids
 

@@ -70,7 +70,7 @@ def start_chat(
         title=first_words(storable(text)) or first_words(title),
         **settings,
     )
-    clear_draft(owner_id=owner_id, chat_id=None, text=text)
+    clear_draft(owner_id=owner_id, chat_id=None, text=text, file_ids=file_ids)
     return begin_turn(chat_id=chat.pk, text=text, idempotency_key=idempotency_key, by=by, file_ids=file_ids)
 
 

@@ -50,6 +50,7 @@ class File(models.Model):
     height = models.PositiveIntegerField(default=0)
     # Only the beginning of a PDF was read: it has more pages or characters than we take.
     is_cut = models.BooleanField(default=False)
+    # Or taken out again of what was to be sent: from then on it is kept for a while.
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = FileQuerySet.as_manager()

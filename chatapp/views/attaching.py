@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 
 from chatapp.fields import uuid_in
@@ -37,22 +38,27 @@ def chosen_files(request: PersonRequest, *, model: LanguageModel | None) -> Chos
     """What is attached to the message of this post, for that model; with the texts."""
     chosen = Chosen(known_files(request))
     named = len(set(request.POST.getlist("file")))
-    if named > len(chosen.files):
-        chosen.problem = Unusable("too_many_files" if named > MOST_FILES else "gone")
-        return chosen
-    try:
-        for upload in request.FILES.getlist("upload"):
+    is_lacking = named > len(chosen.files)
+    for upload in request.FILES.getlist("upload"):
+        try:
             chosen.files.append(take_in(request, upload, model=model))
-        _check(chosen.files, model)
-    except Unusable as unusable:
-        chosen.problem = unusable
+        except Unusable as unusable:
+            chosen.problem = chosen.problem or unusable
+    if is_lacking:
+        chosen.problem = Unusable("too_many_files" if named > MOST_FILES else "gone")
+    chosen.problem = chosen.problem or _problem_of(chosen.files, model)
     return chosen
 
 
 def known_files(request: PersonRequest) -> list[File]:
-    """Those of the person's own that the post names, in its order; no more than go with one message are read."""
-    ids = list(dict.fromkeys(filter(None, map(uuid_in, request.POST.getlist("file")))))[:MOST_FILES]
-    own = File.objects.for_user(request.user).defer("data").in_bulk(ids) if ids else {}
+    """Those of the person's own that the post names."""
+    return own_files(request.user, request.POST.getlist("file"))
+
+
+def own_files(user: User, named: Sequence[str]) -> list[File]:
+    """In the order in which they are named; no more than go with one message are read."""
+    ids = list(dict.fromkeys(filter(None, map(uuid_in, named))))[:MOST_FILES]
+    own = File.objects.for_user(user).defer("data").in_bulk(ids) if ids else {}
     return [own[pk] for pk in ids if pk in own]
 
 
@@ -82,9 +88,10 @@ def take_in(request: PersonRequest, upload: UploadedFile, *, model: LanguageMode
     return file
 
 
-def _check(files: Sequence[File], model: LanguageModel | None) -> None:
+def _problem_of(files: Sequence[File], model: LanguageModel | None) -> Unusable | None:
     if len(files) > MOST_FILES:
-        raise Unusable("too_many_files")
+        return Unusable("too_many_files")
     unseen = next((file for file in files if file.is_image), None)
     if unseen and not (model and model.sees_images):
-        raise Unusable("unseen", unseen.name)
+        return Unusable("unseen", unseen.name)
+    return None

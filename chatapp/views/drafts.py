@@ -17,41 +17,19 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from chatapp.fields import LONGEST_TEXT
-from chatapp.history import drafts
+from chatapp.files.limits import MOST_FILES
+from chatapp.files.unusable import Unusable
+from chatapp.history import drafts, loading
 from chatapp.history.texts import as_typed
-from chatapp.models import Chat
+from chatapp.models import Chat, SiteSettings
 from chatapp.presenting.drafts import view_draft
-from chatapp.views.answering import PersonRequest, chat_or_404
-from chatapp.views.attaching import known_files
+from chatapp.views.answering import PersonRequest, answer_refusal, chat_or_404
+from chatapp.views.attaching import Chosen, chosen_files, known_files, own_files
 from chatapp.views.seals import person_in
+from chatapp.views.settings import refuse_start, settings_of_new_chat
 
 UNSENT = "unsent"
 View = Callable[..., HttpResponse]
-
-
-@login_required
-@require_POST
-def save(request: PersonRequest, chat_id: UUID | None = None) -> HttpResponse:
-    """Quietly: nothing of the page changes. A form without JavaScript comes back to where it was."""
-    chat = chat_or_404(request, chat_id) if chat_id else None
-    text = as_typed(request.POST.get("text", ""))
-    if len(text) > LONGEST_TEXT:
-        return HttpResponse(status=413)
-    drafts.save_draft(
-        owner_id=request.user.pk,
-        chat_id=chat.pk if chat else None,
-        text=text,
-        file_ids=[file.pk for file in known_files(request)],
-        typed_at=_typed_at(request),
-    )
-    return redirect(chat or "home") if "back" in request.POST else HttpResponse(status=204)
-
-
-def _typed_at(request: PersonRequest) -> datetime:
-    """By the age of the last key, which a page knows also where its clock is wrong, or the page is an old one."""
-    age = request.POST.get("age", "")
-    is_known = age.isascii() and age.isdigit() and len(age) < 12
-    return timezone.now() - timedelta(milliseconds=int(age) if is_known else 0)
 
 
 def draft_context(request: PersonRequest, chat: Chat | None) -> dict[str, Any]:
@@ -77,11 +55,48 @@ def kept_over_sign_in(view: View) -> View:
         person = person_in(request.POST.get("person_seal", ""))
         if person is None:
             return redirect_to_login(page)
-        unsent = {"person": person, "chat": str(chat_id or ""), "text": request.POST.get("text", "")[:LONGEST_TEXT]}
-        request.session[UNSENT] = unsent
+        request.session[UNSENT] = {
+            "person": person,
+            "chat": str(chat_id or ""),
+            "text": request.POST.get("text", "")[:LONGEST_TEXT],
+            "files": [name[:36] for name in request.POST.getlist("file")[:MOST_FILES]],
+        }
         return redirect_to_login(page)
 
     return guarded
+
+
+@kept_over_sign_in
+@login_required
+@require_POST
+def save(request: PersonRequest, chat_id: UUID | None = None) -> HttpResponse:
+    """Quietly: nothing of the page changes. A form without JavaScript brings its files, and comes back to its page."""
+    chat = chat_or_404(request, chat_id) if chat_id else None
+    text = as_typed(request.POST.get("text", ""))
+    if len(text) > LONGEST_TEXT:
+        return HttpResponse(status=413)
+    is_form = "back" in request.POST
+    site = SiteSettings.get_solo()
+    model = loading.model_of(chat, site) if chat else loading.default_model(site)
+    chosen = chosen_files(request, model=model) if is_form else Chosen(known_files(request))
+    drafts.save_draft(
+        owner_id=request.user.pk,
+        chat_id=chat.pk if chat else None,
+        text=text,
+        file_ids=chosen.ids[:MOST_FILES],
+        typed_at=_typed_at(request),
+    )
+    if chosen.problem:
+        return _say_problem(request, chat, chosen.problem)
+    return redirect(chat or "home") if is_form else HttpResponse(status=204)
+
+
+def _say_problem(request: PersonRequest, chat: Chat | None, problem: Unusable) -> HttpResponse:
+    """What could be kept is in the box again."""
+    told: dict[str, Any] = {"file_name": problem.name or "…", **draft_context(request, chat)}
+    if chat:
+        return answer_refusal(request, problem.code, chat=chat, status=422, **told)
+    return refuse_start(request, problem.code, settings_of_new_chat(request.POST), **told)
 
 
 def _take_back_unsent(request: PersonRequest, chat: Chat | None) -> None:
@@ -93,4 +108,16 @@ def _take_back_unsent(request: PersonRequest, chat: Chat | None) -> None:
         return  # another page first
     del request.session[UNSENT]
     if is_theirs:
-        drafts.save_draft(owner_id=request.user.pk, chat_id=chat.pk if chat else None, text=as_typed(unsent["text"]))
+        drafts.save_draft(
+            owner_id=request.user.pk,
+            chat_id=chat.pk if chat else None,
+            text=as_typed(unsent["text"]),
+            file_ids=[file.pk for file in own_files(request.user, unsent.get("files", []))],
+        )
+
+
+def _typed_at(request: PersonRequest) -> datetime:
+    """By the age of the last key, which a page knows also where its clock is wrong, or the page is an old one."""
+    age = request.POST.get("age", "")
+    is_known = age.isascii() and age.isdigit() and len(age) < 12
+    return timezone.now() - timedelta(milliseconds=int(age) if is_known else 0)

@@ -8,7 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import etag, require_GET, require_POST
 
 from chatapp.files.unusable import Unusable
 from chatapp.history import loading
@@ -34,8 +34,14 @@ def upload(request: PersonRequest) -> HttpResponse:
     return render(request, "files/_chip.html", {"file": taken})
 
 
+def _tag(request: PersonRequest, file_id: UUID) -> str | None:
+    """A file never changes; what is erased, or a stranger's, has none."""
+    return f'"{file_id}"' if File.objects.for_user(request.user).filter(pk=file_id).exists() else None
+
+
 @login_required
 @require_GET
+@etag(_tag)
 def file(request: PersonRequest, file_id: UUID) -> HttpResponse:
     """An image as it is, a text to be saved; never anything that a browser takes for a page."""
     found = get_object_or_404(File.objects.for_user(request.user), pk=file_id)
@@ -48,7 +54,7 @@ def file(request: PersonRequest, file_id: UUID) -> HttpResponse:
     response["Content-Security-Policy"] = POLICY
     response["X-Content-Type-Options"] = "nosniff"
     response["Cross-Origin-Resource-Policy"] = "same-origin"
-    response["Cache-Control"] = "private, max-age=3600, immutable"
+    response["Cache-Control"] = "private, no-cache"  # erased is erased, and signed out is signed out
     return response
 
 

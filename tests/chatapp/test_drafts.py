@@ -15,6 +15,7 @@ from chatapp.database import in_database
 from chatapp.history.drafts import clear_draft, draft_of, save_draft
 from chatapp.models import Attachment, Chat, Draft, File, Message
 from tests.factories import make_chat, make_user
+from tests.making_files import upload
 from tests.people import PASSWORD, signed_in
 from tests.people import make_user as make_person
 from tests.visiting import Visitor, settled
@@ -163,6 +164,42 @@ def test_a_draft_of_another_device_is_no_part_of_what_is_sent_here() -> None:
 
 
 @pytest.mark.django_db
+def test_a_draft_of_files_alone_goes_with_its_files_and_not_with_any_words() -> None:
+    chat = make_chat(None, "Hello", "Hi.")
+    file = File.objects.create(owner=chat.owner, name="a.txt", kind="text", text="A")
+    save_draft(owner_id=chat.owner_id, chat_id=chat.pk, text="", file_ids=[file.pk])
+    sent = {"owner_id": chat.owner_id, "chat_id": chat.pk, "text": "Hello"}
+
+    clear_draft(**sent)
+    kept = Attachment.objects.count()
+    clear_draft(**sent, file_ids=[file.pk])
+
+    assert (kept, Attachment.objects.count()) == (1, 0)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_new", [True, False], ids=["new chat", "chat"])
+def test_a_form_without_javascript_keeps_its_files_and_says_which_it_can_not(*, is_new: bool) -> None:
+    person = make_person("alice")
+    client = signed_in(person)
+    page = "/" if is_new else make_chat(person, "Hello", "Hi.").get_absolute_url()
+    both = [upload("good.txt", "Good"), upload("a.zip", b"PK\x03\x04\0\0")]
+
+    kept = client.post(f"{page}draft/", {"text": "Later", "back": "1", "upload": both[0]})
+    chips = client.get(page).content.decode().partition('id="chips"')[2].partition("</ul>")[0]
+    both[0].seek(0)
+    refused = client.post(f"{page}draft/", {"text": "Then <b>", "back": "1", "upload": both})
+
+    assert (kept.status_code, kept["Location"]) == (302, page)
+    assert "good.txt" in chips
+    html = refused.content.decode()
+    assert refused.status_code == 422
+    assert "can’t be read as text" in html
+    assert typed(html) == "Then <b>"
+    assert "good.txt" in html.partition('id="chips"')[2].partition("</ul>")[0]
+
+
+@pytest.mark.django_db
 def test_the_same_words_again_later_are_a_draft() -> None:
     chat = make_chat(None, "Hello", "Hi.")
     Message.objects.filter(chat=chat).update(created_at=timezone.now() - timedelta(minutes=1))
@@ -219,6 +256,24 @@ def test_text_is_in_the_box_after_signing_in_again(*, is_new: bool) -> None:
     assert page_of(client, path)[0] == "What I wrote"
     assert page_of(client, path)[0] == "What I wrote"
     assert Message.objects.filter(content="What I wrote").count() == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("command", ["send", "draft"])
+def test_files_are_there_after_signing_in_again_and_nobody_else_s(command: str) -> None:
+    person, other = make_person("alice"), make_person("charlie")
+    client, path = signed_in(person), make_chat(person, "Hello", "Hi.").get_absolute_url()
+    facts = {"name": "a.txt", "kind": "text", "text": "A"}
+    own, foreign = (File.objects.create(owner=owner, **facts) for owner in (person, other))
+    _, seal = page_of(client, path)
+    client.cookies.pop("sessionid")
+
+    fields = {"text": "Look", "person_seal": seal, "file": [own.pk, foreign.pk, "x" * 5000], "back": "1"}
+    client.post(f"{path}{command}/", fields)
+    sign_in(client, "alice", path)
+
+    assert page_of(client, path)[0] == "Look"
+    assert [each.file for each in Attachment.objects.exclude(draft=None)] == [own]
 
 
 @pytest.mark.django_db

@@ -19,7 +19,7 @@ from chatapp.archives.checking import BadChat, check_chat
 from chatapp.asgi import application
 from chatapp.database import in_database
 from chatapp.files.limits import MOST_BYTES, MOST_FILES
-from chatapp.history import chats, deleting, editing, forking, loading, sharing, turns
+from chatapp.history import chats, deleting, drafts, editing, forking, loading, queueing, sharing, turns
 from chatapp.history.candidates import import_chat
 from chatapp.models import Attachment, Chat, File, LanguageModel, Message, Run
 from chatapp.presenting import read_page
@@ -32,6 +32,7 @@ from tests.people import signed_in
 from tests.scripted import Signal, done, finish, head, hold, json_error, reply, text
 from tests.visiting import Visitor, compactions_of, last_message, settled
 
+CHAT = "0f8fad5b-d9cb-469f-a165-70867728950e"
 FENCED = f'<record of="the file heights.csv">\n{TABLE}\n</record>'
 
 
@@ -220,6 +221,23 @@ async def test_a_body_above_the_limit_is_answered_before_it_is_read(path: str) -
     assert b"too large to be taken" in sent[1]["body"]
 
 
+@pytest.mark.parametrize("path", ["/files/", "/draft/", f"/chats/{CHAT}/draft/", f"/chats/{CHAT}/send/"])
+async def test_a_body_with_one_file_is_read_wherever_a_file_may_come(path: str) -> None:
+    length = str(MOST_BYTES).encode()
+    scope = {"type": "http", "path": path, "method": "POST", "headers": [(b"content-length", length)]}
+    sent: list[Any] = []
+
+    async def leave() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await application(scope, leave, send)
+
+    assert sent == []
+
+
 async def test_too_many_files_and_files_that_are_gone_are_refused_and_the_text_stays(
     alice: Visitor, charlie: Visitor
 ) -> None:
@@ -285,6 +303,22 @@ def test_file_is_served_to_its_owner_alone_with_headers_that_let_nothing_run() -
         assert nobody.get(path).status_code == 302
     assert owner.get(f"/files/{image.pk}/text/").status_code == 404
     assert "<script>alert" not in owner.get(f"/files/{page.pk}/text/").content.decode()
+
+
+@pytest.mark.django_db
+def test_browser_asks_again_before_it_shows_a_file_that_it_keeps() -> None:
+    chat = make_chat(make_user("alice"))
+    path = make_image(chat).get_absolute_url()
+    owner, stranger = signed_in(chat.owner), signed_in(make_user("charlie"))
+
+    first = owner.get(path)
+    kept = {"headers": {"If-None-Match": first["ETag"]}}
+    again, theirs, signed_out = (each.get(path, **kept) for each in (owner, stranger, Client()))
+    File.objects.all().delete()
+
+    assert first["Cache-Control"] == "private, no-cache"
+    assert [each.status_code for each in (again, theirs, signed_out)] == [304, 404, 302]
+    assert owner.get(path, **kept).status_code == 404
 
 
 # Sizes, the panel, folding
@@ -524,6 +558,54 @@ def test_what_was_uploaded_and_never_sent_is_erased_after_three_days() -> None:
     deleting.erase_deleted()
 
     assert set(File.objects.values_list("pk", flat=True)) == {new.pk, held.pk}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("holder", ["queue", "draft"])
+def test_what_is_taken_out_of_what_waits_is_kept_for_another_three_days(holder: str) -> None:
+    chat = make_chat(make_user(), "Hello", "Hi.")
+    file = make_file(chat)
+    File.objects.update(created_at=timezone.now() - timedelta(days=4))
+    if holder == "queue":
+        turns.begin_turn(chat_id=chat.pk, text="First", idempotency_key="", by=events.PROCESS)
+        queueing.send(chat_id=chat.pk, text="Second", idempotency_key="", by=events.PROCESS, file_ids=[file.pk])
+        queueing.take_back(chat_id=chat.pk, queued_id=chat.queued.get().pk)
+    else:
+        drafts.save_draft(owner_id=chat.owner_id, chat_id=chat.pk, text="", file_ids=[file.pk])
+        drafts.save_draft(owner_id=chat.owner_id, chat_id=chat.pk, text="Without it")
+
+    deleting.erase_deleted()
+
+    assert File.objects.get() == file
+
+
+@pytest.mark.django_db
+def test_undo_in_a_fork_brings_the_files_back_too() -> None:
+    chat = make_chat(make_user())
+    asked = say(chat, "Look", make_file(chat))
+    add_messages(chat, "More", "Yes.")
+    deleting.delete_message(chat_id=chat.pk, message_id=asked.pk)
+
+    copy = forking.fork(chat_id=chat.pk, message_id=chat.messages.get(position=3).pk)
+    deleting.restore_message(chat_id=copy.pk, message_id=copy.messages.get(position=0).pk)
+
+    assert sent(copy)[0]["content"] == f"Look\n\n{FENCED}"
+
+
+async def test_file_that_comes_beside_one_that_is_gone_is_kept_for_the_next_try(alice: Visitor) -> None:
+    chat = await in_database(lambda: make_chat(alice.user, "Hello", "Hi."))
+
+    refused = await alice.post(
+        f"/chats/{chat.pk}/send/",
+        text="Look",
+        file="gone",
+        upload=[upload("a.zip", b"PK\x03\x04\0\0"), upload()],
+        htmx=False,
+    )
+
+    html = refused.content.decode()
+    assert "no longer there" in html
+    assert "heights.csv" in html.partition('id="chips"')[2].partition("</ul>")[0]
 
 
 @pytest.mark.django_db
