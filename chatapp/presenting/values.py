@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.http import QueryDict
 from django.utils.safestring import SafeString
 
 from chatapp.models import Chat, Compaction, File, Folder, LanguageModel, Message, QueuedMessage, Tag
@@ -150,6 +151,14 @@ class ListPlace:
     is_selecting: bool = False
     current_id: UUID | None = None
     most: int = 60
+
+    @property
+    def query(self) -> QueryDict:
+        """What an address says of it, from its beginning; templates add to it with {% querystring %}."""
+        said = {"chat": self.current_id, "tag": self.tag, "select": "1" if self.is_selecting else ""}
+        query = QueryDict(mutable=True)
+        query.update({name: str(value) for name, value in said.items() if value})
+        return query
 
 
 @dataclass(frozen=True, slots=True)
