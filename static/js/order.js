@@ -3,6 +3,10 @@
 {
   const menu = document.getElementById("order");
   let opener = null;
+  let row = "";
+
+  // The list may be another meanwhile, and the row made anew.
+  const openerNow = () => (opener.isConnected ? opener : document.getElementById(row)?.querySelector("[data-order]"));
 
   function stand() {
     const at = (opener.closest("details.menu")?.querySelector("summary") || opener).getBoundingClientRect();
@@ -15,9 +19,10 @@
     const pressed = event.target.closest("[data-order]");
     if (!pressed || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    opener = pressed;
+    [opener, row] = [pressed, pressed.closest("[id]").id];
     await htmx.ajax("GET", opener.getAttribute("href"), { target: menu, swap: "innerHTML" });
     if (!menu.hasChildNodes()) return;
+    htmx.process(menu); // it would come to that a moment later, and a key that was quicker would load the page anew
     menu.showPopover({ source: opener }); // so that the drawer it was opened from stays
     stand();
     menu.querySelector("button, a, input:not([type=hidden])").focus();
@@ -35,14 +40,14 @@
     if (opener?.matches("[role=button]")) opener.ariaExpanded = isOpen;
     if (isOpen) return;
     menu.replaceChildren();
-    if (document.activeElement === document.body) document.getElementById(opener.id)?.focus();
+    if (document.activeElement === document.body) openerNow()?.focus();
   });
 
   // Whatever came of it: a refusal is read under the box.
   document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
     if (menu.contains(detail.elt) && detail.requestConfig.verb === "post") {
       menu.hidePopover();
-      if (opener.isConnected) opener.focus();
+      openerNow()?.focus();
     }
   });
 }

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from chatapp.models import Chat
 from tests.browser.acting import Script, Visit, box, button, say
@@ -119,6 +119,23 @@ def test_menu_works_by_keyboard_alone_and_keeps_the_focus(alice: Visit) -> None:
 
     expect(page.locator("#pinned-chats")).to_contain_text("Rye")
     expect(more).to_be_focused()
+
+
+def test_focus_is_at_the_row_also_where_the_list_is_faster_than_the_answer(alice: Visit) -> None:
+    named(alice, "Rye")
+    page = alice.open("/")
+    held: list[Route] = []
+    page.route("**/pin/", lambda route: held.append(route))  # noqa: PLW0108 (Playwright asks a function for its name)
+    row(page, "Rye").get_by_role("button", name="Pin, archive, move").press("Space")
+    with page.expect_request("**/pin/"):
+        button(page.locator("#order"), "Pin").press("Enter")
+    answer = held[0].fetch()
+    expect(page.locator("#pinned-chats")).to_contain_text("Rye")
+
+    held[0].fulfill(response=answer)
+
+    expect(page.locator("#order")).to_be_hidden()
+    expect(row(page, "Rye").get_by_role("button", name="Pin, archive, move")).to_be_focused()
 
 
 def test_many_are_selected_and_deleted_after_a_question(alice: Visit) -> None:
