@@ -18,6 +18,7 @@ from django.contrib.contenttypes.management import create_contenttypes
 from django.db import connections
 from django.db.models.signals import post_migrate
 from django.test import override_settings
+from django.utils import translation
 
 from chatapp import engine as demo
 from tests.live import ROOT, LiveServer, bare_environment
@@ -38,6 +39,11 @@ def pytest_report_header() -> str:
     database = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
     layer = settings.CHANNEL_LAYERS["default"]["BACKEND"].rpartition(".")[2]
     return f"foldline: database {database}, channel layer {layer}"
+
+
+def pytest_runtest_teardown() -> None:
+    """No test speaks the language of the last page of another."""
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session")
