@@ -29,7 +29,7 @@
   }
 
   box.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
+    if (event.key !== "Enter" || foldline.isComposing(event)) return;
     const always = event.ctrlKey || event.metaKey;
     if (!always && (event.shiftKey || event.altKey || isTouch.matches)) return;
     event.preventDefault();

@@ -35,7 +35,7 @@
 
   document.addEventListener("click", async (event) => {
     const link = event.target.closest("[data-copy-link]");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!link || !foldline.isPlain(event)) return;
     event.preventDefault();
     const mark = document.createElement("span");
     mark.className = "mark";

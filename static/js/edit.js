@@ -30,7 +30,7 @@
 
   document.addEventListener("keydown", (event) => {
     const form = editorOf(event.target);
-    if (!form || event.isComposing || event.keyCode === 229) return;
+    if (!form || foldline.isComposing(event)) return;
     if (event.key === "Escape") {
       event.preventDefault(); // the reply goes on being written
       close(form);

@@ -63,7 +63,7 @@
   });
 
   form?.addEventListener("keydown", (event) => {
-    if (event.isComposing || event.keyCode === 229) return;
+    if (foldline.isComposing(event)) return;
     if (event.key === "Escape") close();
     else if (event.key === "Enter" && event.target === box && isCurrent()) step(event.shiftKey ? -1 : 1);
     else return;
@@ -72,7 +72,7 @@
 
   form?.addEventListener("click", (event) => {
     const pressed = event.target.closest("[data-find-step], [data-find-close]");
-    if (!pressed || event.ctrlKey || event.metaKey) return;
+    if (!pressed || !foldline.isPlain(event)) return;
     event.preventDefault();
     if ("findStep" in pressed.dataset) step(Number(pressed.dataset.findStep));
     else close();

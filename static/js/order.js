@@ -17,7 +17,7 @@
 
   document.addEventListener("click", async (event) => {
     const pressed = event.target.closest("[data-order]");
-    if (!pressed || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!pressed || !foldline.isPlain(event)) return;
     event.preventDefault();
     [opener, row] = [pressed, pressed.closest("[id]").id];
     await htmx.ajax("GET", opener.getAttribute("href"), { target: menu, swap: "innerHTML" });

@@ -72,7 +72,7 @@
 
   // Before the box sends on Enter.
   box.addEventListener("keydown", (event) => {
-    if (!isOpen() || event.isComposing || event.keyCode === 229) return;
+    if (!isOpen() || foldline.isComposing(event)) return;
     const options = shown();
     const at = options.indexOf(current());
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -87,7 +87,7 @@
   }, true);
 
   button.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!foldline.isPlain(event)) return;
     event.preventDefault();
     box.focus();
     if (isOpen()) return close();

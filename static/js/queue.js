@@ -11,7 +11,7 @@
 
   document.addEventListener("click", (event) => {
     const example = event.target.closest("[data-fills]");
-    if (!example || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!example || !foldline.isPlain(event)) return;
     event.preventDefault();
     add(example.textContent);
   });

@@ -54,7 +54,7 @@ window.foldline = window.foldline || {};
   document.addEventListener("keydown", (event) => {
     const box = event.target.closest("textarea, input, select, pre, [contenteditable]");
     const pages = { PageUp: -0.9, PageDown: 0.9 }[event.key];
-    if (!pages || event.defaultPrevented || event.isComposing || (box && box.scrollHeight > box.clientHeight + 2)) return;
+    if (!pages || event.defaultPrevented || foldline.isComposing(event) || (box && box.scrollHeight > box.clientHeight + 2)) return;
     event.preventDefault();
     if (pages < 0) release();
     scroller.scrollBy({ top: pages * scroller.clientHeight });

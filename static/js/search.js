@@ -42,7 +42,7 @@
 
   // The arrows go through the field and what is below, Enter in the field takes the first. An input method has its own keys.
   palette.addEventListener("keydown", (event) => {
-    if (event.isComposing || event.keyCode === 229) return;
+    if (foldline.isComposing(event)) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) {
       event.preventDefault();

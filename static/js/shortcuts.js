@@ -15,7 +15,7 @@
     const isBare = !hasMod && !altKey && key.length === 1;
     const field = event.target.closest?.(FIELD);
     // While one types or composes: a character is a character, and Alt makes some more or moves by paragraphs.
-    if (event.isComposing || event.keyCode === 229 || (isMac ? event.ctrlKey : event.metaKey)) return "";
+    if (foldline.isComposing(event) || (isMac ? event.ctrlKey : event.metaKey)) return "";
     if (field && (isBare || (altKey && (key.length === 1 || field.value)))) return "";
     const name = altKey && code.startsWith("Key") ? code.slice(3) : key; // with Alt some keyboards write other letters
     return [hasMod && "mod", altKey && "alt", shiftKey && !isBare && "shift", name.toLowerCase()].filter(Boolean).join("+");
