@@ -112,6 +112,7 @@ urlpatterns = [
     path("offline/", installing.offline, name="offline"),
     path("theme/", theme.choose_theme, name="choose_theme"),
     path("shared/", sharing.shares, name="shares"),
+    path("shared/<int:share_id>/audience/", sharing.change_audience, name="change_audience"),
     path("shared/<int:share_id>/update/", sharing.update, name="update_share"),
     path("shared/<int:share_id>/revoke/", sharing.revoke, name="revoke_share"),
     path("s/<str:token>/", sharing.shared, name="shared"),

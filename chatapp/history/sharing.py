@@ -27,8 +27,7 @@ def share(*, chat_id: UUID, audience: str, shows_name: bool, shows_reasoning: bo
     chat = lock_chat(chat_id)
     if chat.shares.count() >= MOST_A_CHAT:
         raise NotPossible("too_many_shares")
-    if audience == Share.Audience.ANYONE and not SiteSettings.get_solo().shares_with_anyone:
-        raise NotPossible("not_allowed")
+    _check_allowed(audience)
     copy = Share(chat=chat, audience=audience, shows_name=shows_name, shows_reasoning=shows_reasoning)
     _take(copy, chat)
     copy.save()
@@ -44,6 +43,17 @@ def update_share(*, chat_id: UUID, share_id: int) -> None:
         raise NotPossible("no_such_share")
     _take(copy, chat)
     copy.save(update_fields=["title", "messages", "message_count", "taken_at"])
+
+
+def change_audience(*, chat_id: UUID, share_id: int, audience: str) -> None:
+    """The link stays the same, and so does the copy. Raises NotPossible: not_allowed."""
+    _check_allowed(audience)
+    Share.objects.filter(chat_id=chat_id, pk=share_id).update(audience=audience)
+
+
+def _check_allowed(audience: str) -> None:
+    if audience == Share.Audience.ANYONE and not SiteSettings.get_solo().shares_with_anyone:
+        raise NotPossible("not_allowed")
 
 
 def revoke(*, chat_id: UUID, share_id: int) -> None:

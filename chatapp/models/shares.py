@@ -27,7 +27,7 @@ class ShareQuerySet(models.QuerySet["Share"]):
     def readable_by(self, user: AbstractBaseUser | AnonymousUser, *, anyone: bool) -> ShareQuerySet:
         """The only door for readers. `anyone`: whether the administrator lets chats be shown without signing in."""
         if user.is_authenticated:
-            return self
+            return self.filter(~models.Q(audience=Share.Audience.PRIVATE) | models.Q(chat__owner_id=user.pk))
         return self.filter(audience=Share.Audience.ANYONE) if anyone else self.none()
 
     def newest_first(self) -> ShareQuerySet:
@@ -36,6 +36,7 @@ class ShareQuerySet(models.QuerySet["Share"]):
 
 class Share(models.Model):
     class Audience(models.TextChoices):
+        PRIVATE = "private", _("only me")
         SIGNED_IN = "signed_in", _("whoever is signed in here")
         ANYONE = "anyone", _("anyone who has the link")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -25,8 +26,17 @@ from chatapp.views.answering import PersonRequest, chat_or_404
 SHARES_SHOWN = 200
 
 
-class ShareForm(forms.Form):
-    audience = forms.ChoiceField(label=_("Who may read it"), widget=forms.RadioSelect, choices=Share.Audience.choices)
+class AudienceForm(forms.Form):
+    audience = forms.ChoiceField(label=_("Who may read it"), choices=Share.Audience.choices)
+
+    def __init__(self, *args: Any, may_be_anyone: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not may_be_anyone:
+            own = [choice for choice in Share.Audience.choices if choice[0] != Share.Audience.ANYONE]
+            self.fields["audience"].choices = own  # type: ignore[attr-defined]
+
+
+class ShareForm(AudienceForm):
     shows_name = forms.BooleanField(label=_("Say that it is from me"), required=False)
     shows_reasoning = forms.BooleanField(label=_("Show the model’s reasoning, too"), required=False)
 
@@ -35,10 +45,9 @@ class ShareForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def share(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     chat = chat_or_404(request, chat_id)
-    form = ShareForm(request.POST or None, initial={"audience": Share.Audience.SIGNED_IN})
     may_be_anyone = SiteSettings.get_solo().shares_with_anyone
-    if not may_be_anyone:
-        form.fields["audience"].choices = Share.Audience.choices[:1]  # type: ignore[attr-defined]
+    initial = {"audience": Share.Audience.SIGNED_IN}
+    form = ShareForm(request.POST or None, initial=initial, may_be_anyone=may_be_anyone)
     problem = ""
     if request.method == "POST" and form.is_valid():
         try:
@@ -55,11 +64,12 @@ def share(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 def shares(request: PersonRequest) -> HttpResponse:
     """All of a person's copies; never their text."""
     own = Share.objects.for_user(request.user).defer("messages").newest_first()[:SHARES_SHOWN]
-    context = {
-        "shares": [(each, _link(request, each)) for each in own],
-        "may_be_anyone": SiteSettings.get_solo().shares_with_anyone,
-    }
-    return render(request, "share/list.html", context)
+    may_be_anyone = SiteSettings.get_solo().shares_with_anyone
+    shown = [
+        (each, _link(request, each), AudienceForm(initial={"audience": each.audience}, may_be_anyone=may_be_anyone))
+        for each in own
+    ]
+    return render(request, "share/list.html", {"shares": shown, "may_be_anyone": may_be_anyone})
 
 
 @login_required
@@ -73,6 +83,17 @@ def update(request: PersonRequest, share_id: int) -> HttpResponse:
         messages.error(
             request, gettext("There is nothing in the chat that could be shared, so the copy stays as it was.")
         )
+    return redirect("shares")
+
+
+@login_required
+@require_POST
+def change_audience(request: PersonRequest, share_id: int) -> HttpResponse:
+    own = get_object_or_404(Share.objects.for_user(request.user).defer("messages"), pk=share_id)
+    form = AudienceForm(request.POST, may_be_anyone=SiteSettings.get_solo().shares_with_anyone)
+    if form.is_valid():
+        sharing.change_audience(chat_id=own.chat_id, share_id=own.pk, audience=form.cleaned_data["audience"])
+        messages.success(request, gettext("Who may read it is changed; the link is the same."))
     return redirect("shares")
 
 

@@ -1,4 +1,4 @@
-"""A link to a frozen copy of a chat: who may read it, what is in it, what never is (rule K1)."""
+"""A link to a frozen copy of a chat: who may read it, what is in it, what never is."""
 
 from __future__ import annotations
 
@@ -110,6 +110,29 @@ def test_anyone_is_off_by_default_and_goes_with_the_switch(chat: Chat, charlie: 
     assert (Client().get(address).status_code, charlie.get(address).status_code) == (404, 200)
 
 
+def test_private_copy_is_its_owners_alone_and_may_be_opened_later(chat: Chat, charlie: Client) -> None:
+    allow_anyone()
+    copy, owner = share(chat, audience="private"), signed_in(chat.owner)
+    address = copy.get_absolute_url()
+
+    never = likened(charlie.get("/s/never-was/"), copy)
+    alike = likened(charlie.get(address), copy)
+    private = [each.get(address).status_code for each in (owner, charlie, Client())]
+    owner.post(f"/shared/{copy.pk}/audience/", {"audience": "anyone"})
+
+    assert private == [200, 404, 404]
+    assert alike == never
+    assert [each.get(address).status_code for each in (owner, charlie, Client())] == [200, 200, 200]
+
+
+def test_audience_cannot_become_one_that_is_not_allowed(chat: Chat) -> None:
+    copy = share(chat)
+
+    signed_in(chat.owner).post(f"/shared/{copy.pk}/audience/", {"audience": "anyone"})
+
+    assert Share.objects.get().audience == "signed_in"
+
+
 def test_link_for_the_signed_in_is_nothing_to_others_who_are_told_how(chat: Chat) -> None:
     allow_anyone()
     copy = share(chat)
@@ -175,12 +198,14 @@ def test_own_list_says_what_and_who_and_only_ones_own(chat: Chat, charlie: Clien
 def test_stranger_and_anonymous_command_nothing(chat: Chat, charlie: Client) -> None:
     copy = share(chat)
 
-    for address in (f"/shared/{copy.pk}/revoke/", f"/shared/{copy.pk}/update/", f"/chats/{chat.pk}/share/"):
-        assert charlie.post(address, {"audience": "signed_in"}).status_code == 404
+    own = [f"/shared/{copy.pk}/{command}/" for command in ("revoke", "update", "audience")]
+    for address in (*own, f"/chats/{chat.pk}/share/"):
+        assert charlie.post(address, {"audience": "private"}).status_code == 404
         assert Client().post(address).status_code == 302
     assert charlie.get(f"/chats/{chat.pk}/share/").status_code == 404
     assert Client().post(f"/s/{copy.token}/continue/").status_code == 302
-    assert Share.objects.get().taken_at == copy.taken_at
+    left = Share.objects.get()
+    assert (left.taken_at, left.audience) == (copy.taken_at, "signed_in")
 
 
 def test_reader_continues_in_a_chat_of_their_own(chat: Chat, charlie: Client) -> None:
