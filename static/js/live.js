@@ -6,7 +6,7 @@
   const SECOND = 1000;
   let known = Number(root.dataset.seen || 0);
   let socket = null;
-  let [tries, frames, lastWord, bannerTimer, pollTimer, retryTimer] = [0, 0, 0, 0, 0, 0];
+  let [tries, frames, lastWord, bannerTimer, pollTimer, retryTimer, resyncTimer] = [0, 0, 0, 0, 0, 0, 0];
   let wasOpen = false;
   let heard = Date.now();
 
@@ -58,6 +58,7 @@
     if (!tail) return acknowledge();
     const back = foldline.scroll.mark();
     const whole = "whole" in frame.dataset;
+    if (whole) resyncTimer = clearTimeout(resyncTimer);
     const part = (name) => frame.querySelector(`[data-${name}]`);
     let fits = applyPart("", id, Number(frame.dataset.done), part("blocks"), part("tail"), whole);
     if (part("reasoning-blocks")) {
@@ -103,9 +104,12 @@
     if (Date.now() - lastWord >= SECOND) say();
   }
 
+  // Twice a second at most; put off, never dropped: no further frame may come for a while.
   function resync() {
+    const wait = lastWord + SECOND / 2 - Date.now();
     if (!isOpen()) poll();
-    else if (Date.now() - lastWord >= SECOND / 2) say({ resync: true });
+    else if (wait <= 0) say({ resync: true });
+    else resyncTimer ||= setTimeout(() => { resyncTimer = 0; resync(); }, wait);
   }
 
   function connect() {

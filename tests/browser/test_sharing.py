@@ -28,7 +28,7 @@ def test_chat_is_shared_read_continued_and_revoked(alice: Visit, visit: Callable
     expect(messages(read)).to_have_count(4)
 
     button(page, "Revoke").click()
-    expect(page.get_by_role("status").first).to_contain_text("leads nowhere")
+    expect(page.get_by_role("status").first).to_contain_text("no longer opens")
     charlie.allow("404")
     read.goto(link)
     expect(read.get_by_role("heading", name="There is nothing here")).to_be_visible()
