@@ -528,7 +528,7 @@ class History(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 1))
     def choose_model(self, which: int) -> None:
-        if self.run:
+        if self.is_busy():
             with pytest.raises(ChatBusy):
                 chats.choose_model(chat_id=self.chat_id, model=self.models[which])
         else:
