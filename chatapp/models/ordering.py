@@ -30,7 +30,7 @@ class OwnedQuerySet(models.QuerySet[Row]):
 
 
 class FolderQuerySet(OwnedQuerySet["Folder"]):
-    """Nothing of its own yet."""
+    """As a person's own things are, in all."""
 
 
 class Folder(models.Model):

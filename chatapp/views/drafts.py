@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from chatapp.fields import LONGEST_TEXT
+from chatapp.fields import LONGEST_TEXT, number_in
 from chatapp.files.limits import MOST_FILES
 from chatapp.files.unusable import Unusable
 from chatapp.history import drafts, loading
@@ -118,6 +118,5 @@ def _take_back_unsent(request: PersonRequest, chat: Chat | None) -> None:
 
 def _typed_at(request: PersonRequest) -> datetime:
     """By the age of the last key, which a page knows also where its clock is wrong, or the page is an old one."""
-    age = request.POST.get("age", "")
-    is_known = age.isascii() and age.isdigit() and len(age) < 12
-    return timezone.now() - timedelta(milliseconds=int(age) if is_known else 0)
+    age = number_in(request.POST.get("age"), digits=11) or 0
+    return timezone.now() - timedelta(milliseconds=age)

@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import etag, require_GET, require_POST
 
+from chatapp.fields import number_in, uuid_in
 from chatapp.files.unusable import Unusable
 from chatapp.history import loading
 from chatapp.models import Chat, File, LanguageModel, SiteSettings
@@ -74,19 +75,9 @@ def _refuse(request: PersonRequest, why: Unusable) -> HttpResponse:
 
 def _model_for(request: PersonRequest) -> LanguageModel | None:
     site = SiteSettings.get_solo()
-    named = request.POST.get("chat", "")
-    chat = Chat.objects.for_user(request.user).filter(pk=named).first() if _is_uuid(named) else None
+    named = uuid_in(request.POST.get("chat"))
+    chat = Chat.objects.for_user(request.user).filter(pk=named).first() if named else None
     if chat:
         return loading.model_of(chat, site)
-    chosen = request.POST.get("model", "")
-    is_number = chosen.isascii() and chosen.isdigit() and len(chosen) < 16
-    own = LanguageModel.objects.usable().filter(pk=chosen).first() if is_number else None
-    return own or loading.default_model(site)
-
-
-def _is_uuid(words: str) -> bool:
-    try:
-        UUID(words)
-    except ValueError:
-        return False
-    return True
+    chosen = LanguageModel.objects.usable().filter(pk=number_in(request.POST.get("model")) or 0).first()
+    return chosen or loading.default_model(site)

@@ -120,6 +120,8 @@ def test_orderly_stop_stores_the_text_at_once(endpoint: ScriptedEndpoint, server
 
 def _wait_for_the_row(server: LiveServer, words: str) -> None:
     """The text is stored at most a second after it was shown."""
+    end = time.monotonic() + 30
     with sqlite3.connect(server.data / "foldline.sqlite3") as database:
         while not database.execute("SELECT 1 FROM chatapp_message WHERE content = ?", [words]).fetchone():
+            assert time.monotonic() < end, words
             time.sleep(0.02)
