@@ -19,12 +19,12 @@ def measure() -> Iterator[Line]:
         server = LiveServer(Path(folder) / "data")
         try:
             yield Line(
-                "start to 200 of /healthz/, new data folder",
+                "start to 200 of /readyz/, new data folder",
                 _start(server),
                 "packages are there; database made, static files compressed",
             )
             server.stop()
-            yield Line("start to 200 of /healthz/, second time", _start(server), "goal: 3 s")
+            yield Line("start to 200 of /readyz/, second time", _start(server), "goal: 3 s")
             yield from _rest(server)
         finally:
             server.stop()

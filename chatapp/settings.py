@@ -24,6 +24,8 @@ OPENAI_MODEL = ENVIRONMENT.text("OPENAI_MODEL")
 LOCAL_MODEL = ENVIRONMENT.text("LOCAL_MODEL")
 LOCAL_MODEL_CONTEXT = ENVIRONMENT.number("LOCAL_MODEL_CONTEXT", 8192, least=256, most=1_048_576)
 PUBLIC_URL = ENVIRONMENT.origin("PUBLIC_URL")
+# So long /readyz/ says 503 before the process stops, that a proxy has seen it.
+DRAIN_SECONDS = ENVIRONMENT.number("DRAIN_SECONDS", 0, least=0, most=300)
 BODY_LIMIT_BYTES = 4 * 1024 * 1024
 # A file to be imported comes in parts, each a body of its own; a browser without JavaScript sends it as one.
 IMPORT_LIMIT_BYTES = 500 * 1024 * 1024
@@ -193,7 +195,7 @@ IS_HTTPS = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = SECURE_SSL_REDIRECT = IS_HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = False
-SECURE_REDIRECT_EXEMPT = [r"^healthz/$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz/$", r"^readyz/$"]
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else None
 SESSION_COOKIE_HTTPONLY = True

@@ -121,6 +121,7 @@ urlpatterns = [
     path("setup/<str:token>/", setup.set_up, name="setup"),
     path("language/", set_language, name="set_language"),
     path("healthz/", health.healthz, name="healthz"),
+    path("readyz/", health.readyz, name="readyz"),
     path("accounts/", include("chatapp.account_urls")),
     path("admin/", admin.site.urls),
 ]

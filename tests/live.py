@@ -58,7 +58,7 @@ class LiveServer:
         return self.data / "serve.log"
 
     def start(self, *, seconds: float = 60) -> LiveServer:
-        """Starts it and waits for /healthz/ to answer; the same data and port when it is started again."""
+        """Starts it and waits for /readyz/ to answer; the same data and port when it is started again."""
         self.data.mkdir(parents=True, exist_ok=True)
         own = {"FOLDLINE_DATA": str(self.data), "PORT": str(self.port)}
         with self._log.open("wb") as log:
@@ -80,7 +80,7 @@ class LiveServer:
             if self.process.poll() is not None:
                 raise RuntimeError(f"The server ended with {self.process.returncode}:\n{self.output}")
             try:
-                with urllib.request.urlopen(f"{self.url}/healthz/", timeout=5) as answer:
+                with urllib.request.urlopen(f"{self.url}/readyz/", timeout=5) as answer:
                     if answer.status == 200:
                         return
             except (urllib.error.URLError, ConnectionError, TimeoutError):

@@ -23,7 +23,7 @@ from twisted.internet import defer, reactor
 from twisted.internet.error import CannotListenError
 from twisted.python.failure import Failure
 
-from chatapp import accounts, addresses, endpoints, engine, runs
+from chatapp import accounts, addresses, endpoints, engine, readiness, runs
 from chatapp.models import Endpoint
 
 log = logging.getLogger("foldline.serve")
@@ -151,10 +151,17 @@ def ended(task: asyncio.Task[None]) -> None:
 
 
 def say_goodbye() -> defer.Deferred[None]:
-    """Partial texts are stored and runs closed before the process ends."""
+    """While the result is awaited the server still takes connections."""
+    readiness.here.is_ending = True
+    return defer.Deferred.fromFuture(asyncio.ensure_future(drain_and_end()))
+
+
+async def drain_and_end() -> None:
+    """First the proxy is given time to send people elsewhere, then partial texts are stored and runs closed."""
+    await asyncio.sleep(settings.DRAIN_SECONDS)
     for task in _background:
         task.cancel()
-    return defer.Deferred.fromFuture(asyncio.ensure_future(asyncio.wait_for(runs.shut_down(), GOODBYE_SECONDS)))
+    await asyncio.wait_for(runs.shut_down(), GOODBYE_SECONDS)
 
 
 def why_not_listening(failure: Failure) -> str:
