@@ -12,7 +12,7 @@ PATIENCE_TENTHS = 50
 
 
 class NotConnected(errors.EndpointError):
-    """There is nothing to call; codes: no_model, engine_down, wrong_key."""
+    """There is nothing to call; codes: no_model, engine_down, sealed_with_another_secret."""
 
 
 def connected(model: LanguageModel | None) -> LanguageModel:
@@ -39,7 +39,7 @@ def target_of(model: LanguageModel, site: SiteSettings) -> Target:
     try:
         key = model.endpoint.reveal_key()
     except sealing.CannotUnseal as wrong:
-        raise NotConnected("wrong_key") from wrong
+        raise NotConnected("sealed_with_another_secret") from wrong
     return Target(
         base_url=base_url,
         api_key=key,

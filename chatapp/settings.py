@@ -33,6 +33,8 @@ IMPORT_FORM_LIMIT_BYTES = 50 * 1024 * 1024
 
 DEBUG = ENVIRONMENT.switch("DEBUG", default=False)
 SECRET_KEY = ENVIRONMENT.secret("SECRET_KEY", FOLDLINE_DATA / "secret")
+# Former ones: what they signed or sealed is still read.
+SECRET_KEY_FALLBACKS = ENVIRONMENT.words("SECRET_KEY_FALLBACKS")
 _public = urlsplit(PUBLIC_URL)
 ALLOWED_HOSTS = [*ENVIRONMENT.words("ALLOWED_HOSTS"), *filter(None, [_public.hostname]), *own_names(HOST)]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PREFIXES = ("OPENAI_", "DJANGO_", "LOCAL_MODEL", "FOLDLINE_", "PYTEST_")
-OWN = {"HOST", "PORT", "DATABASE_URL", "REDIS_URL", "PUBLIC_URL", "DEBUG", "SECRET_KEY", "ALLOWED_HOSTS"}
+PREFIXES = ("OPENAI_", "DJANGO_", "LOCAL_MODEL", "FOLDLINE_", "PYTEST_", "SECRET_KEY")
+OWN = {"HOST", "PORT", "DATABASE_URL", "REDIS_URL", "PUBLIC_URL", "DEBUG", "ALLOWED_HOSTS"}
 
 
 def free_port() -> int:
