@@ -131,8 +131,14 @@ def lockout_name(request: HttpRequest, credentials: Mapping[str, Any] | None = N
     """
     typed = (credentials or {}).get("username") or request.POST.get("login", "")
     typed = unicodedata.normalize("NFKC", typed).strip().casefold()[:255]
-    user = User.objects.filter(Q(username__iexact=typed) | (Q(email__iexact=typed) & ~Q(email=""))).first()
+    user = account_named(typed)
     return user.get_username().casefold() if user else typed
+
+
+def account_named(typed: str) -> User | None:
+    """Whom a user name or an e-mail means, in any spelling that sign-in takes."""
+    typed = unicodedata.normalize("NFKC", typed).strip()[:255]
+    return User.objects.filter(Q(username__iexact=typed) | (Q(email__iexact=typed) & ~Q(email=""))).first()
 
 
 def _check_unattended(username: str, email: str, password: str) -> None:

@@ -16,7 +16,10 @@ class FoldlineConfig(AppConfig):
     verbose_name = "Foldline"
 
     def ready(self) -> None:
+        from chatapp import listening  # noqa: PLC0415 (it needs the models)
+
         register(checks.check_environment)
+        listening.begin()
         post_migrate.connect(keep_index, sender=self)
 
 

@@ -22,12 +22,13 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from chatapp import llm
+from chatapp import auditing, llm
 from chatapp.admin.connecting import Ask, answer_of, look_into
-from chatapp.admin.desk import StaffOnly, tokens
+from chatapp.admin.desk import Changes, StaffOnly, named, tokens
 from chatapp.llm.target import normal_base_url
 from chatapp.models import Endpoint
 
+KEY_FIELDS = {"key", "remove_key"}
 FindOllama = Callable[[], Awaitable[str | None]]
 
 
@@ -207,7 +208,15 @@ class EndpointAdmin(StaffOnly):
     def save_model(self, request: HttpRequest, obj: Endpoint, form: forms.ModelForm, change: bool) -> None:  # noqa: FBT001 (Django's signature)
         super().save_model(request, obj, form, change)
         # After the row is committed would be better, but the answer has to be told on the very next page.
-        request.ask_now = not change or bool({"base_url", "key", "remove_key"} & set(form.changed_data))  # type: ignore[attr-defined]
+        request.ask_now = not change or bool({"base_url", *KEY_FIELDS} & set(form.changed_data))  # type: ignore[attr-defined]
+
+    def log_change(self, request: HttpRequest, obj: Endpoint, message: Changes) -> None:  # type: ignore[override]
+        """That a key was changed is a row of its own; the key is in none."""
+        others = [change for change in message if change[0] not in KEY_FIELDS]
+        if len(others) < len(message):
+            auditing.record(auditing.Action.KEY_CHANGED, request=request, target=named(obj))
+        if others:
+            super().log_change(request, obj, others)
 
     def response_add(self, request: HttpRequest, obj: Endpoint, post_url_continue: str | None = None) -> HttpResponse:
         return self._told(request, obj, add_models=True)
@@ -242,6 +251,7 @@ class EndpointAdmin(StaffOnly):
             return redirect("admin:chatapp_endpoint_changelist")
         name = "Ollama" if not Endpoint.objects.filter(name="Ollama").exists() else f"Ollama ({base_url})"
         endpoint, _ = Endpoint.objects.get_or_create(base_url=base_url, defaults={"name": name})
+        self.log_addition(request, endpoint, [])
         return self._told(request, endpoint, add_models=True)
 
     def _unused_ollama(self) -> str | None:

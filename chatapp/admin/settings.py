@@ -78,6 +78,13 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
             {"description": _("Closed, you make the accounts yourself under Users."), "fields": ["sign_up_open"]},
         ),
         (
+            _("Audit log"),
+            {
+                "description": _("Who did what here, never what people write. Older rows are deleted by themselves."),
+                "fields": ["audit_days"],
+            },
+        ),
+        (
             _("Sharing"),
             {
                 "description": _("A person can make a link to a frozen copy of a chat, and revoke it."),

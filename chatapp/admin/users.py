@@ -14,8 +14,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from chatapp import auditing
 from chatapp.accounts import NewAccountForm, free_email
-from chatapp.admin.desk import StaffOnly, count
+from chatapp.admin.desk import Changes, StaffOnly, count, named
+from chatapp.auditing import Action
 from chatapp.models import Chat
 
 ADMINISTRATOR = _("Reaches these settings and sees the figures of all chats, but never what is written in them.")
@@ -78,6 +80,20 @@ class PersonAdmin(StaffOnly, UserAdmin):
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001 (Django's signature)
         obj.is_superuser = obj.is_staff
         super().save_model(request, obj, form, change)
+
+    def log_addition(self, request: HttpRequest, obj: User, message: Changes) -> None:  # type: ignore[override]
+        auditing.record(Action.ACCOUNT_MADE, request=request, target=named(obj), detail=auditing.told(message))
+
+    def log_change(self, request: HttpRequest, obj: User, message: Changes) -> None:  # type: ignore[override]
+        if [name for name, *_ in message] == ["password"]:
+            auditing.record(Action.PASSWORD_CHANGED, request=request, target=named(obj))
+        else:
+            super().log_change(request, obj, message)
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> None:  # type: ignore[override]
+        for user in queryset:
+            chats = f"chats: {user.chats.count()}"
+            auditing.record(Action.ACCOUNT_DELETED, request=request, target=named(user), detail=chats)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return super().has_delete_permission(request, obj) and not (

@@ -1,5 +1,6 @@
-"""The rows: chats, messages, what waits, drafts, files, compactions, runs, usage, imports, endpoints, settings."""
+"""The rows: chats, messages, what waits, drafts, files, compactions, runs, usage, imports, endpoints, settings, log."""
 
+from chatapp.models.audit import AuditEntry
 from chatapp.models.chats import Chat
 from chatapp.models.compactions import Compaction
 from chatapp.models.drafts import Draft
@@ -17,6 +18,7 @@ from chatapp.models.usage import UsageRecord
 
 __all__ = [
     "Attachment",
+    "AuditEntry",
     "Chat",
     "Compaction",
     "Draft",

@@ -133,6 +133,12 @@ class SiteSettings(SingletonModel):
         default=False,
         help_text=_("Whether strangers who reach this page may make an account themselves."),
     )
+    audit_days = models.PositiveIntegerField(
+        _("audit log"),
+        default=365,
+        validators=[MaxValueValidator(36500)],
+        help_text=_("Days for which the audit log keeps who did what, when and from where. 0: for ever."),
+    )
     stall_seconds = models.PositiveIntegerField(
         _("idle limit"),
         default=120,

@@ -1,7 +1,7 @@
 """Takes over what a dead process left: its runs become "interrupted", their text is kept, nothing stays stuck.
 
 Beside that it sends the message that a dead process should have sent, erases what was deleted an hour ago, and deletes
-temporary chats whose time is over.
+temporary chats and rows of the audit log whose time is over.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from itertools import count
 from uuid import UUID
 
-from chatapp import events, leases
+from chatapp import auditing, events, leases
 from chatapp.database import in_database
 from chatapp.history import compactions, deleting, queueing, temporary, turns
 from chatapp.history.compactions import Ending
@@ -32,6 +32,7 @@ async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]]) -> None
             if look % LOOKS_BETWEEN_ERASURES == 0:
                 for chat_id in await in_database(deleting.erase_deleted):
                     await events.publish(chat_id, events.Changed())
+                await in_database(auditing.prune)
             for chat_id, owner_id in [*await in_database(reap), *await in_database(temporary.delete_expired)]:
                 await events.publish_listed(chat_id, owner_id)
             for chat_id in await in_database(queueing.due):

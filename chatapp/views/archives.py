@@ -11,7 +11,7 @@ from django.utils import timezone, translation
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
-from chatapp import archives
+from chatapp import archives, auditing
 from chatapp.database import in_database
 from chatapp.models import Chat
 from chatapp.views.answering import PersonRequest, chat_or_404
@@ -22,7 +22,7 @@ from chatapp.views.answering import PersonRequest, chat_or_404
 def export_chat(request: PersonRequest, chat_id: UUID) -> HttpResponseBase:
     """One chat, complete: what an import reads."""
     chat = chat_or_404(request, chat_id)
-    return _download(archives.stream_json([chat.pk]), archives.file_name(chat.title, "json"), "application/json")
+    return download_json(request, [chat.pk], archives.file_name(chat.title, "json"))
 
 
 @login_required
@@ -32,6 +32,7 @@ def export_markdown(request: PersonRequest, chat_id: UUID) -> HttpResponseBase:
     chat = chat_or_404(request, chat_id)
     in_this_language = translation.override(translation.get_language())
     pieces = _later(in_this_language(archives.chat_markdown), chat.pk)
+    _note(request, [chat.pk])
     return _download(pieces, archives.file_name(chat.title, "md"), "text/markdown; charset=utf-8")
 
 
@@ -39,13 +40,15 @@ def export_markdown(request: PersonRequest, chat_id: UUID) -> HttpResponseBase:
 @require_GET
 def export_all(request: PersonRequest) -> HttpResponseBase:
     """Every chat of the person in one file, the oldest first."""
-    return download_json(_all_of(request), _name_of_all("json"))
+    return download_json(request, _all_of(request), _name_of_all("json"))
 
 
 @login_required
 @require_GET
 def export_all_markdown(request: PersonRequest) -> HttpResponseBase:
-    pieces = archives.stream_markdown_zip(_all_of(request), language=translation.get_language())
+    chat_ids = _all_of(request)
+    pieces = archives.stream_markdown_zip(chat_ids, language=translation.get_language())
+    _note(request, chat_ids)
     return _download(pieces, _name_of_all("zip"), "application/zip")
 
 
@@ -59,9 +62,14 @@ def _name_of_all(ending: str) -> str:
     return archives.file_name(f"all {timezone.localdate().isoformat()}", ending)
 
 
-def download_json(chat_ids: list[UUID], name: str) -> HttpResponseBase:
-    """Several chats in one file, in this order."""
+def download_json(request: PersonRequest, chat_ids: list[UUID], name: str) -> HttpResponseBase:
+    """Chats in one file, in this order."""
+    _note(request, chat_ids)
     return _download(archives.stream_json(chat_ids), name, "application/json")
+
+
+def _note(request: PersonRequest, chat_ids: list[UUID]) -> None:
+    auditing.record(auditing.Action.EXPORTED, request=request, target="chats", detail=str(len(chat_ids)))
 
 
 async def _later(read: Callable[[UUID], Iterable[str]], chat_id: UUID) -> AsyncIterator[str]:

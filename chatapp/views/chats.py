@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import reswap, retarget
 
-from chatapp import events, runs
+from chatapp import auditing, events, runs
 from chatapp.fields import number_in
 from chatapp.history import changing, chats, compactions, turns
 from chatapp.history.errors import HistoryError
@@ -48,6 +48,7 @@ def delete(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     if run := turns.request_stop(chat_id=chat.pk):
         runs.stop(run)
     chats.delete_chat(chat_id=chat.pk)
+    auditing.record(auditing.Action.CHATS_DELETED, request=request, detail="1")
     events.wake_list(request.user.pk)
     return redirect("home")
 

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from chatapp import archives, events, presenting, runs
+from chatapp import archives, auditing, events, presenting, runs
 from chatapp.fields import uuid_in
 from chatapp.history import chats, ordering, turns
 from chatapp.history.errors import HistoryError, NotPossible
@@ -54,7 +54,7 @@ def change_many(request: PersonRequest) -> HttpResponseBase:
         return answer_refusal(request, "none_selected", status=422)
     if how == "export":
         name = archives.file_name(f"selected {timezone.localdate().isoformat()}", "json")
-        return download_json(list(chosen.order_by("created_at", "pk").values_list("pk", flat=True)), name)
+        return download_json(request, list(chosen.order_by("created_at", "pk").values_list("pk", flat=True)), name)
     if how == "delete":
         return _delete_many(request, chosen)
     try:
@@ -84,6 +84,8 @@ def _delete_many(request: PersonRequest, chosen: ChatQuerySet) -> HttpResponse:
     for chat_id in chosen.values_list("pk", flat=True):
         if run := turns.request_stop(chat_id=chat_id):
             runs.stop(run)
-    chats.delete_chats(owner_id=request.user.pk, chat_ids=list(chosen.values_list("pk", flat=True)))
+    ids = list(chosen.values_list("pk", flat=True))
+    chats.delete_chats(owner_id=request.user.pk, chat_ids=ids)
+    auditing.record(auditing.Action.CHATS_DELETED, request=request, detail=str(len(ids)))
     events.wake_list(request.user.pk)
     return redirect("home")

@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from chatapp import accounts
+from chatapp import accounts, auditing
 
 
 @never_cache
@@ -31,5 +31,6 @@ def set_up(request: HttpRequest, token: str) -> HttpResponse:
         )
     except accounts.SetUpClosed as closed:
         raise Http404 from closed
+    auditing.record(auditing.Action.ACCOUNT_MADE, request=request, actor=user, target=f"user: {user.get_username()}")
     login(request, user, backend="allauth.account.auth_backends.AuthenticationBackend")
     return redirect("home")

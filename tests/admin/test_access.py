@@ -12,7 +12,8 @@ from tests.admin.making import make_compacted_chat, make_endpoint, make_model
 from tests.people import make_user, signed_in
 
 PAGES = ["", "chatapp/sitesettings/", "chatapp/endpoint/", "chatapp/endpoint/add/", "chatapp/languagemodel/",
-         "chatapp/languagemodel/add/", "chatapp/compaction/", "auth/user/", "auth/user/add/", "chatapp/"]  # fmt: skip
+         "chatapp/languagemodel/add/", "chatapp/compaction/", "auth/user/", "auth/user/add/", "chatapp/auditentry/",
+         "chatapp/auditentry/export/", "chatapp/"]  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -67,7 +68,7 @@ def test_chats_and_messages_are_not_in_the_admin() -> None:
     assert not admin.site.is_registered(Chat)
     assert not admin.site.is_registered(Message)
     assert [model.__name__ for model in admin.site._registry] == [
-        "SiteSettings", "Endpoint", "LanguageModel", "Compaction", "UsageRecord", "Preset", "User",
+        "SiteSettings", "Endpoint", "LanguageModel", "Compaction", "UsageRecord", "Preset", "User", "AuditEntry",
     ]  # fmt: skip
 
 

@@ -6,7 +6,6 @@ import logging
 
 import pytest
 from django.contrib import admin
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.messages.storage.fallback import FallbackStorage
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +13,7 @@ from django.test import Client, RequestFactory
 
 from chatapp.admin.endpoints import EndpointAdmin
 from chatapp.llm import ModelInfo, Probe, Target
-from chatapp.models import Endpoint, LanguageModel
+from chatapp.models import AuditEntry, Endpoint, LanguageModel
 from tests.admin.making import make_endpoint, make_model
 
 # Nobody listens there, so whatever the real form asks fails at once and on this machine.
@@ -55,7 +54,7 @@ def test_key_is_encrypted_and_in_no_page(staff: Client, caplog: pytest.LogCaptur
 
     desk = f"/admin/chatapp/endpoint/{endpoint.pk}/"
     addresses = [page_of(endpoint), "/admin/chatapp/endpoint/", "/admin/", f"{desk}history/", f"{desk}delete/"]
-    pages = [staff.get(address) for address in addresses]
+    pages = [staff.get(address, follow=True) for address in addresses]
 
     assert endpoint.reveal_key() == KEY
     assert KEY not in endpoint.sealed_key
@@ -65,7 +64,8 @@ def test_key_is_encrypted_and_in_no_page(staff: Client, caplog: pytest.LogCaptur
         assert endpoint.sealed_key not in response.content.decode()
     assert KEY not in caplog.text
     assert "A key is stored" in pages[0].content.decode()
-    assert not LogEntry.objects.filter(change_message__contains=KEY).exists()
+    assert AuditEntry.objects.filter(target="endpoint: Box").exists()
+    assert not AuditEntry.objects.filter(detail__contains=KEY).exists()
 
 
 def test_key_is_not_rendered_back_with_a_form_error(staff: Client) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from chatapp import sealing
+from chatapp import auditing, sealing
 from chatapp.models import Endpoint
 
 
@@ -16,6 +16,9 @@ class Command(BaseCommand):
 
     def handle(self, **_: Any) -> None:
         sealed_anew, unreadable = rotate_keys()
+        auditing.record(
+            auditing.Action.KEYS_ROTATED, detail=f"sealed anew: {sealed_anew}, unreadable: {len(unreadable)}"
+        )
         self.stdout.write(f"Sealed with the newest secret: {sealed_anew} of {sealed_anew + len(unreadable)} keys.")
         if unreadable:
             raise CommandError(

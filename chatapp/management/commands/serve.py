@@ -23,7 +23,7 @@ from twisted.internet import defer, reactor
 from twisted.internet.error import CannotListenError
 from twisted.python.failure import Failure
 
-from chatapp import accounts, addresses, endpoints, engine, readiness, runs
+from chatapp import accounts, addresses, auditing, endpoints, engine, readiness, runs
 from chatapp.models import Endpoint
 
 log = logging.getLogger("foldline.serve")
@@ -68,9 +68,11 @@ class Command(BaseCommand):
 
     def make_account(self) -> None:
         try:
-            accounts.make_unattended_superuser(os.environ)
+            user = accounts.make_unattended_superuser(os.environ)
         except accounts.BadUnattendedAccount as bad:
             raise CommandError(str(bad)) from bad
+        if user:
+            auditing.record(auditing.Action.ACCOUNT_MADE, target=f"user: {user.get_username()}")
 
     def run(self, endpoint: Endpoint | None) -> None:
         greeting = self.greeting()
