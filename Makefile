@@ -1,10 +1,10 @@
 # Foldline: `make run` starts it, `make test` checks everything. Needs Python 3.11 or newer, git and make.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format messages bench lock clean
+.PHONY: help run test test-many lint format messages bench lock clean
 BIN := .venv/bin
 
 help: ## What there is
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 run: ## Start Foldline and print its address (HOST, PORT and the rest: see README.md)
 	@scripts/environment.sh run
@@ -13,6 +13,10 @@ run: ## Start Foldline and print its address (HOST, PORT and the rest: see READM
 test: ## Lint, types, contracts and every test, on both databases (BROWSER=skip leaves Chromium out)
 	@scripts/environment.sh dev
 	@scripts/test.sh
+
+test-many: ## The pages in a browser at two processes on PostgreSQL and Valkey behind a proxy, all of them
+	@scripts/environment.sh dev
+	@scripts/many.sh tests/browser tests/server
 
 lint: ## Style, types and import contracts
 	@scripts/environment.sh dev

@@ -32,6 +32,9 @@ behind=$!
 if [ "${BROWSER:-}" != skip ]; then
     echo "== the pages in a browser"
     pytest -m "browser and not engine" "$@" || status=1
+    echo "== replies, sockets, queue and folding in a browser at two processes behind a proxy (make test-many: all of it)"
+    scripts/many.sh tests/browser/test_streaming.py tests/browser/test_conversation_cases.py tests/browser/test_queue.py \
+        tests/browser/test_folding.py tests/browser/test_failing.py "$@" || status=1
 fi
 echo "== pages, posts and sockets on PostgreSQL and Valkey"
 python -m tests.with_servers pytest --quiet --reuse-db -m "not browser and not engine and not server" \

@@ -21,7 +21,9 @@ from django.test import override_settings
 from django.utils import translation
 
 from chatapp import engine as demo
+from tests import shapes
 from tests.live import ROOT, LiveServer, bare_environment
+from tests.shapes import SHAPES
 
 ENGINE_CONTEXT = 2048
 CREATE_PERMISSIONS = "django.contrib.auth.management.create_permissions"
@@ -35,10 +37,17 @@ hypothesis.settings.register_profile("hunt", max_examples=2_000, deadline=None)
 hypothesis.settings.load_profile("steady")
 
 
-def pytest_report_header() -> str:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shape", choices=SHAPES, default="one", help="what the browser tests visit (tests/shapes.py)")
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
     database = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
     layer = settings.CHANNEL_LAYERS["default"]["BACKEND"].rpartition(".")[2]
-    return f"foldline: database {database}, channel layer {layer}"
+    return [
+        f"foldline: database {database}, channel layer {layer}",
+        f"the browser visits {shapes.describe(config.getoption('--shape'))}",
+    ]
 
 
 def pytest_runtest_teardown() -> None:

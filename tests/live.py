@@ -25,6 +25,19 @@ def free_port() -> int:
         return port
 
 
+def wait_until_open(port: int, *, seconds: float = 30) -> None:
+    """Until something listens at that port of the loopback address."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            assert time.monotonic() < end, f"Nothing listens at {port}"
+            time.sleep(0.05)
+        else:
+            return
+
+
 def bare_environment(**extra: str) -> dict[str, str]:
     """This process's environment without anything that Foldline or Django would read, and `extra`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIXES) and name not in OWN}
@@ -55,7 +68,7 @@ class LiveServer:
 
     @property
     def _log(self) -> Path:
-        return self.data / "serve.log"
+        return self.data / f"serve-{self.port}.log"  # several may share the folder
 
     def start(self, *, seconds: float = 60) -> LiveServer:
         """Starts it and waits for /readyz/ to answer; the same data and port when it is started again."""

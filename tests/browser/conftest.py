@@ -17,8 +17,8 @@ from pytest_django import DjangoDbBlocker
 from chatapp.models import LanguageModel
 from tests.browser.acting import Script, Visit
 from tests.browser.server_rows import ServerRows
-from tests.live import LiveServer
 from tests.scripted import ScriptedEndpoint
+from tests.shapes import SHAPES, Served
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -44,22 +44,24 @@ def endpoint() -> Iterator[ScriptedEndpoint]:
 
 
 @pytest.fixture(scope="session")
-def server(endpoint: ScriptedEndpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    """One server for all browser tests; each test is a person of its own there."""
+def server(
+    request: pytest.FixtureRequest, endpoint: ScriptedEndpoint, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    """One for all browser tests, of the shape that --shape names; each test is a person of its own there."""
     environment = {
         "OPENAI_BASE_URL": endpoint.base_url,
         "OPENAI_MODEL": "scripted",
         "SECRET_KEY": settings.SECRET_KEY,  # sessions are made here, beside the server
     }
-    running = LiveServer(tmp_path_factory.mktemp("served"), environment).start()
-    yield running
-    running.stop()
+    start = SHAPES[request.config.getoption("--shape")]
+    with start(tmp_path_factory.mktemp("served"), environment) as served:
+        yield served
 
 
 @pytest.fixture(scope="session")
-def rows(server: LiveServer, django_db_blocker: DjangoDbBlocker) -> Iterator[ServerRows]:
+def rows(server: Served, django_db_blocker: DjangoDbBlocker) -> Iterator[ServerRows]:
     with django_db_blocker.unblock():
-        beside = ServerRows(server.data / "foldline.sqlite3")
+        beside = ServerRows(server.database)
         beside(_know_three_models)
         yield beside
         beside.close()
@@ -93,7 +95,7 @@ def script(endpoint: ScriptedEndpoint) -> Script:
 
 
 @pytest.fixture
-def visit(browser: Browser, server: LiveServer, rows: ServerRows, script: Script) -> Iterator[Callable[..., Visit]]:
+def visit(browser: Browser, server: Served, rows: ServerRows, script: Script) -> Iterator[Callable[..., Visit]]:
     """visit() opens a browser of a new person; visit(name="…") of one of that name; options go to the context."""
     opened: list[Visit] = []
 

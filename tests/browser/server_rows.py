@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -22,12 +21,12 @@ Result = TypeVar("Result")
 class ServerRows:
     """Runs functions in a thread of its own, whose default database is the server's (Playwright's loop owns ours)."""
 
-    def __init__(self, database: Path) -> None:
+    def __init__(self, database: dict[str, Any]) -> None:
         self.database = database
         self.thread = ThreadPoolExecutor(1, "server rows", initializer=self._connect)
 
     def _connect(self) -> None:
-        settings = connections.settings["default"] | {"NAME": str(self.database)}
+        settings = connections.settings["default"] | self.database
         wrapper: BaseDatabaseWrapper = load_backend(settings["ENGINE"]).DatabaseWrapper(settings, "default")
         connections["default"] = wrapper
 
