@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+
+from django.conf import settings
 
 from chatapp import engine, sealing
+from chatapp.destinations import THIS_MACHINE
 from chatapp.llm import Target, errors
-from chatapp.models import LanguageModel, SiteSettings
+from chatapp.models import Endpoint, LanguageModel, SiteSettings
 
 PATIENCE_TENTHS = 50
 
@@ -33,17 +37,22 @@ async def reach(model: LanguageModel, site: SiteSettings) -> Target:
 
 def target_of(model: LanguageModel, site: SiteSettings) -> Target:
     """Raises NotConnected: the engine is starting again, or the stored key can't be read."""
-    base_url = engine.demo_base_url() if model.endpoint.is_demo else model.endpoint.base_url
-    if not base_url:
-        raise NotConnected("engine_down")
-    try:
-        key = model.endpoint.reveal_key()
-    except sealing.CannotUnseal as wrong:
-        raise NotConnected("sealed_with_another_secret") from wrong
-    return Target(
-        base_url=base_url,
-        api_key=key,
+    return replace(
+        way_to(model.endpoint),
         model=model.name,
         first_token_seconds=site.first_token_seconds,
         idle_seconds=site.stall_seconds,
     )
+
+
+def way_to(endpoint: Endpoint) -> Target:
+    """Address and key, without a model. Raises NotConnected as target_of does."""
+    base_url = engine.demo_base_url() if endpoint.is_demo else endpoint.base_url
+    if not base_url:
+        raise NotConnected("engine_down")
+    try:
+        key = endpoint.reveal_key()
+    except sealing.CannotUnseal as wrong:
+        raise NotConnected("sealed_with_another_secret") from wrong
+    destinations = THIS_MACHINE if endpoint.is_demo else settings.ENDPOINT_DESTINATIONS
+    return Target(base_url=base_url, api_key=key, model="", destinations=destinations)

@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo
 
 import dj_database_url
 
+from chatapp.destinations import EVERY_PRIVATE, Destinations, is_destination
+
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
@@ -86,6 +88,16 @@ class Environment:
             self.complain(name, f"is “{raw}”, which is not scheme and host alone", "Use https://chat.example.org.")
         return raw if usable else ""
 
+    def destinations(self, name: str, *, base_url: str) -> Destinations:
+        """The private hosts that endpoints may have: every one, or only those named and the host of `base_url`."""
+        words = self.words(name)
+        for word in words:
+            if not is_destination(word):
+                hint = "Use 10.1.2.3, 10.1.0.0/16 or llm.lan, with commas between."
+                self.complain(name, f"holds “{word}”, which is no host name, address or network", hint)
+        own = _host_of(base_url)
+        return Destinations((*words, own) if words and own else tuple(words) or EVERY_PRIVATE)
+
     def time_zone(self, name: str) -> str:
         raw = self.text(name, "UTC").removeprefix(":")
         try:
@@ -105,6 +117,13 @@ class Environment:
 
     def complain(self, name: str, problem: str, hint: str) -> None:
         self.complaints.append(Complaint(name, problem, hint))
+
+
+def _host_of(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:  # complained of by a check of its own
+        return ""
 
 
 def read_environment() -> Environment:

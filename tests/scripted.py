@@ -36,6 +36,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections import Counter, deque
@@ -298,8 +299,14 @@ def drop() -> Script:
 
 
 class ScriptedEndpoint:
-    def __init__(self, models: Sequence[dict[str, Any]] = ({"id": "scripted", "object": "model"},)) -> None:
+    def __init__(
+        self,
+        models: Sequence[dict[str, Any]] = ({"id": "scripted", "object": "model"},),
+        *,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.models = list(models)
+        self.tls = tls
         self.pages: dict[str, Script] = {}
         self.requests: list[Received] = []
         self.other_requests: Counter[str] = Counter()
@@ -319,7 +326,7 @@ class ScriptedEndpoint:
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def base_url(self) -> str:
@@ -338,7 +345,7 @@ class ScriptedEndpoint:
         return self.requests[number - 1]
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=1 << 26)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=1 << 26, ssl=self.tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 

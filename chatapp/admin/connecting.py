@@ -6,13 +6,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from chatapp import engine, sealing
+from chatapp.connecting import NotConnected, way_to
+from chatapp.destinations import Forbidden, look_up
 from chatapp.llm import ModelInfo, Probe, Target
 from chatapp.models import Endpoint, LanguageModel
 
@@ -20,6 +22,7 @@ Ask = Callable[[Target], Awaitable[Probe]]
 
 # An endpoint with more models than this would flood the picker, so its new ones come in switched off.
 PICKER_LIMIT = 20
+SAVING_SECONDS = 5  # that a name server may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,11 @@ class Finding:
     @property
     def sentence(self) -> str:
         return render_to_string("admin/chatapp/endpoint/outcome.txt", {"finding": self}).strip()
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether we refused to ask: its detail is an address, and nobody's words."""
+        return self.code in {"private_address", "never_called"}
 
     @property
     def without_window(self) -> str:
@@ -64,6 +72,17 @@ def look_into(endpoint: Endpoint, *, ask: Ask, add_models: bool) -> Finding:
     return finding
 
 
+def refusal_of(host: str) -> Finding:
+    """Why an endpoint may not be there, as far as is known now; each call looks again."""
+    try:
+        settings.ENDPOINT_DESTINATIONS.checked(host, look_up(host, 0).result(SAVING_SECONDS))
+    except Forbidden as forbidden:
+        return Finding(ok=False, code=forbidden.code, detail=forbidden.address)
+    except (OSError, UnicodeError, TimeoutError):
+        pass  # a server that isn't there yet may be entered
+    return Finding(ok=True)
+
+
 def answer_of(endpoint: Endpoint) -> str:
     """The last answer in words, from what is stored of it."""
     if not endpoint.checked_at:
@@ -75,13 +94,10 @@ def answer_of(endpoint: Endpoint) -> str:
 
 
 def _ask(endpoint: Endpoint, *, ask: Ask) -> Finding:
-    base_url = engine.demo_base_url() if endpoint.is_demo else endpoint.base_url
-    if not base_url:
-        return Finding(ok=False, code="engine_down")
     try:
-        target = Target(base_url=base_url, api_key=endpoint.reveal_key(), model="")
-    except sealing.CannotUnseal:
-        return Finding(ok=False, code="sealed_with_another_secret")
+        target = way_to(endpoint)
+    except NotConnected as reason:
+        return Finding(ok=False, code=reason.code)
     probe = async_to_sync(ask)(target)
     if not probe.ok:
         return Finding(ok=False, code=probe.code, detail=probe.detail)

@@ -23,7 +23,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from chatapp import auditing, llm
-from chatapp.admin.connecting import Ask, answer_of, look_into
+from chatapp.admin.connecting import Ask, answer_of, look_into, refusal_of
 from chatapp.admin.desk import Changes, StaffOnly, named, tokens
 from chatapp.llm.target import normal_base_url
 from chatapp.models import Endpoint
@@ -75,6 +75,8 @@ class EndpointForm(forms.ModelForm):
             raise forms.ValidationError(_("That isn’t an address.")) from wrong
         if parts.username or parts.password:
             raise forms.ValidationError(_("Leave the name and password out of the address; a key has its own field."))
+        if (refusal := refusal_of(parts.hostname or "")).code:
+            raise forms.ValidationError(refusal.sentence)
         return normal_base_url(self.cleaned_data["base_url"])
 
     def clean_key(self) -> str:

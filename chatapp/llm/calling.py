@@ -12,6 +12,7 @@ import anyio
 import httpx2
 from openai import APIConnectionError, AsyncAPIResponse, OpenAIError
 
+from chatapp.destinations import Forbidden
 from chatapp.llm.clients import Connection, ErrorAnswer
 from chatapp.llm.deltas import Event
 from chatapp.llm.errors import EndpointError, EndpointRefused, EndpointUnreachable, NotAStream, StreamBroken
@@ -109,6 +110,8 @@ def as_endpoint_errors(key: str) -> Iterator[None]:
         yield
     except ErrorAnswer as answer:
         raise refusal(answer.status, answer.headers, answer.body, key) from None
+    except Forbidden as forbidden:
+        raise EndpointRefused(forbidden.code, forbidden.address) from None
     except APIConnectionError as error:
         cause = error.__cause__
         was_connected = isinstance(cause, (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import httpx2
 from openai import AsyncOpenAI
 
+from chatapp.destinations import Destinations
 from chatapp.llm.errors import EndpointRefused, EndpointUnreachable
-from chatapp.llm.target import normal_base_url
+from chatapp.llm.network import transport_to
+from chatapp.llm.target import Target, normal_base_url
 from chatapp.llm.wording import one_line
 
 CONNECT_SECONDS = 10
@@ -44,19 +43,20 @@ class Connection:
     refused_options: set[tuple[str, str]] = field(default_factory=set)
 
 
-Connections = dict[tuple[str, str], Connection]
+Connections = dict[tuple[str, str, Destinations], Connection]
 _connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Connections] = WeakKeyDictionary()
 
 
 @asynccontextmanager
-async def connection_to(base_url: str, key: str) -> AsyncIterator[Connection]:
+async def connection_to(target: Target) -> AsyncIterator[Connection]:
     """The connection of this event loop, kept open while in use. Raises EndpointUnreachable, EndpointRefused."""
+    key = target.api_key
     if not (key.strip().isascii() and key.strip().isprintable()):
         # httpcore2 would write the whole header into its log.
         raise EndpointRefused("wrong_key", "The key holds a character that no key can have.")
     connections = _connections.setdefault(asyncio.get_running_loop(), {})
     try:
-        place = (normal_base_url(base_url), key.strip())
+        place = (normal_base_url(target.base_url), key.strip(), target.destinations)
         connection = connections.pop(place, None) or Connection(_make_client(*place))
     except (ValueError, httpx2.InvalidURL) as error:
         raise EndpointUnreachable(one_line(str(error), key)) from None
@@ -82,17 +82,13 @@ async def _close_unused(connections: Connections) -> None:
         await connections.pop(place).client.close()
 
 
-def _make_client(base_url: str, key: str) -> AsyncOpenAI:
-    address = urlsplit(base_url)
+def _make_client(base_url: str, key: str, destinations: Destinations) -> AsyncOpenAI:
     http_client = httpx2.AsyncClient(
         # The client's own default follows redirects and would post the prompt to another origin.
         follow_redirects=False,
-        verify=_tls(),
-        # A proxy of the environment can't reach this machine's loopback.
-        trust_env=not _is_loopback(address.hostname or ""),
+        transport=transport_to(urlsplit(base_url), destinations),
+        trust_env=False,  # what it says of proxies and certificates is in the transport
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-        # A handshake is worth keeping; a plain connection isn't, and xllamacpp drops a kept one after a stream.
-        limits=httpx2.Limits(max_keepalive_connections=20 if address.scheme == "https" else 0, keepalive_expiry=60),
         event_hooks={"request": [] if key else [_drop_authorization], "response": [_raise_error_answer]},
     )
     return AsyncOpenAI(
@@ -124,15 +120,3 @@ async def _raise_error_answer(response: httpx2.Response) -> None:
     raise ErrorAnswer(
         response.status_code, response.headers, body[:LONGEST_ERROR_BODY_BYTES].decode("utf-8", "replace")
     )
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    return httpx2.create_ssl_context()
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -41,7 +41,10 @@ class EndpointBusy(EndpointError):
 
 
 class EndpointRefused(EndpointError):
-    """Codes: wrong_key, forbidden, no_such_model, bad_request, content_filter. `options`: those it speaks of."""
+    """Codes: wrong_key, forbidden, no_such_model, bad_request, content_filter, and destinations.Forbidden's.
+
+    `options`: those that it speaks of.
+    """
 
     def __init__(self, code: str, detail: str = "", *, options: frozenset[str] = frozenset()) -> None:
         super().__init__(code, detail)

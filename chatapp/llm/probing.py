@@ -44,13 +44,13 @@ class Probe:
 
 
 async def probe(target: Target, *, seconds: float = PROBE_SECONDS) -> Probe:
-    """Asks for the models; never raises EndpointError. Of the target, address and key are used."""
+    """Asks for the models; never raises EndpointError. Of the target, address, key and destinations are used."""
     first = normal_base_url(target.base_url) if "://" in target.base_url else target.base_url
     outcome = Probe(ok=False)
     for base_url in (first,) if first.endswith("/v1") else (first, first + "/v1"):
         try:
             async with asyncio.timeout(seconds):
-                return Probe(ok=True, models=await _models(base_url, target.api_key), base_url=base_url)
+                return Probe(ok=True, models=await _models(replace(target, base_url=base_url)), base_url=base_url)
         except TimeoutError:
             failed = Probe(ok=False, code="unreachable", detail=f"No answer within {seconds:g} seconds.")
         except EndpointError as error:
@@ -67,8 +67,9 @@ async def find_ollama(address: str = OLLAMA, *, seconds: float = 0.5) -> str | N
     return found.base_url if found.ok else None
 
 
-async def _models(base_url: str, key: str) -> tuple[ModelInfo, ...]:
-    async with connection_to(base_url, key) as connection:
+async def _models(target: Target) -> tuple[ModelInfo, ...]:
+    key = target.api_key
+    async with connection_to(target) as connection:
         listing = await _get_json(connection, "/models", key)
         entries = listing.get("data") or listing.get("models") if isinstance(listing, dict) else listing
         if not isinstance(entries, list):
@@ -76,7 +77,7 @@ async def _models(base_url: str, key: str) -> tuple[ModelInfo, ...]:
         named = [entry for entry in entries[:MOST_MODELS] if isinstance(entry, dict) and isinstance(_name(entry), str)]
         models = tuple(ModelInfo(_name(entry), window_of(entry)) for entry in named)
         if len(models) == 1 and not models[0].window:
-            models = (replace(models[0], window=await _window_from_props(connection, base_url, key)),)
+            models = (replace(models[0], window=await _window_from_props(connection, target.base_url, key)),)
     return models
 
 

@@ -30,7 +30,7 @@ async def stream_chat(
     `params` go into the request as they are. Wrap in `contextlib.aclosing` where the loop may be left early.
     """
     retries = Retries(patience, target.first_token_seconds)
-    async with connection_to(target.base_url, target.api_key) as connection:
+    async with connection_to(target) as connection:
         while True:
             refused = {option for model, option in connection.refused_options if model == target.model}
             body = make_body(

@@ -5,19 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit, urlunsplit
 
+from chatapp.destinations import THIS_MACHINE, Destinations
+
 # People paste what a manual shows; the client adds these parts itself.
 PASTED_ENDINGS = ("/chat/completions", "/completions", "/models")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`first_token_seconds` is patience for a cold model; `idle_seconds` the longest silence within a reply."""
+    """`first_token_seconds` is patience for a cold model; `idle_seconds` the longest silence within a reply.
+
+    `destinations`: the private hosts that the address may lead to.
+    """
 
     base_url: str
     api_key: str = field(repr=False)
     model: str
     first_token_seconds: float = 600
     idle_seconds: float = 120
+    destinations: Destinations = THIS_MACHINE
 
 
 def normal_base_url(address: str) -> str:

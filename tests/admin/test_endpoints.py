@@ -9,9 +9,10 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.contrib.messages.storage.fallback import FallbackStorage
 from django.http import HttpRequest, HttpResponse
-from django.test import Client, RequestFactory
+from django.test import Client, RequestFactory, override_settings
 
 from chatapp.admin.endpoints import EndpointAdmin
+from chatapp.destinations import Destinations
 from chatapp.llm import ModelInfo, Probe, Target
 from chatapp.models import AuditEntry, Endpoint, LanguageModel
 from tests.admin.making import make_endpoint, make_model
@@ -123,6 +124,34 @@ def test_value_that_cannot_be_is_a_form_error(staff: Client, field: str, value: 
 
     assert field in response.context["adminform"].form.errors
     assert not Endpoint.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("base_url", "words"),
+    [
+        ("http://0xA9FEA9FE/latest", "169.254.169.254, which is never called"),
+        ("http://[::ffff:169.254.169.254]/v1", "169.254.169.254, which is never called"),
+        ("http://192.168.1.20:8080/v1", "name the host, the address or its network in PRIVATE_ENDPOINTS"),
+        ("http://127.0.0.1:9/v1", "127.0.0.1, in a private network that this Foldline may not call"),
+    ],
+)
+@override_settings(ENDPOINT_DESTINATIONS=Destinations(("10.0.0.0/8",)))
+def test_address_that_may_not_be_called_is_a_form_error(staff: Client, base_url: str, words: str) -> None:
+    response = staff.post("/admin/chatapp/endpoint/add/", FORM | {"base_url": base_url})
+
+    assert words in response.context["adminform"].form.errors["base_url"].as_text()
+    assert not Endpoint.objects.exists()
+
+
+@override_settings(ENDPOINT_DESTINATIONS=Destinations(("10.0.0.0/8",)))
+def test_address_stored_before_it_was_forbidden_is_told_when_it_is_asked(staff: Client) -> None:
+    endpoint = make_endpoint(base_url=NOWHERE)
+
+    response = staff.post(f"/admin/chatapp/endpoint/{endpoint.pk}/test/", follow=True)
+
+    assert (
+        response.content.decode().count("That leads to 127.0.0.1, in a private network") == 2
+    )  # as message and answer
 
 
 def test_saving_asks_at_once_and_says_what_came(staff: Client) -> None:

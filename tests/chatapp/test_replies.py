@@ -3,9 +3,11 @@
 import asyncio
 
 import pytest
+from django.test import override_settings
 
 from chatapp import runs
 from chatapp.database import in_database
+from chatapp.destinations import Destinations
 from chatapp.models import Chat, Endpoint, LanguageModel, Message, UsageRecord
 from tests.scripted import Signal, cut, document, done, finish, head, hold, json_error, reply, text
 from tests.visiting import Visitor, articles, last_message, refreshed, settled
@@ -162,6 +164,29 @@ async def test_interrupted_text_stays_and_retry_writes_beside_it(alice: Visitor)
 
     assert (await last_message(chat)).content == "All of it."
     assert (await in_database(Message.objects.get, pk=broken.pk)).content == "Half of "
+
+
+@pytest.mark.parametrize(
+    ("base_url", "failure", "words"),
+    [
+        ("http://127.0.0.1:9/v1", "private_address", "name the endpoint’s host in PRIVATE_ENDPOINTS"),
+        ("http://2852039166/v1", "never_called", "leads to a place that is never called"),
+    ],
+)
+async def test_endpoint_that_may_not_be_called_is_a_sentence(
+    alice: Visitor, base_url: str, failure: str, words: str
+) -> None:
+    """Of an address that was stored before the list of private ones was narrowed down."""
+    await in_database(Endpoint.objects.update, base_url=base_url)
+    with override_settings(ENDPOINT_DESTINATIONS=Destinations(("10.0.0.0/8",))):
+        chat = await alice.start("Keep these words")
+        await settled(chat)
+
+    page = await alice.page(chat)
+
+    assert (await last_message(chat)).failure == failure
+    assert words in page
+    assert "Keep these words" in page
 
 
 async def test_no_model_is_a_sentence(alice: Visitor) -> None:
