@@ -12,7 +12,7 @@ from uuid import UUID
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.utils import translation
 
-from chatapp import events, presenting, runs
+from chatapp import events, metrics, presenting, runs
 from chatapp.database import in_database
 from chatapp.languages import language_of
 from chatapp.models import Chat
@@ -53,12 +53,14 @@ class PageConsumer(AsyncWebsocketConsumer):
             for topic in self.topics:
                 await self.channel_layer.group_add(events.group_of(topic), self.channel_name)
         await self.accept()
+        metrics.sockets.inc()
         self.pump = asyncio.create_task(self.push_for_ever())
         await self.ask_for_whole_frame()
 
     async def disconnect(self, _code: int) -> None:
         if self.pump is None:
             return
+        metrics.sockets.dec()
         self.pump.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self.pump
@@ -140,6 +142,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             with translation.override(self.language):
                 html = presenting.frame_in_words(frame)
             await self.send(html)
+            metrics.frames.inc()
 
     async def ask_for_whole_frame(self) -> None:
         run = await in_database(presenting.live_run_of, self.chat_id) if self.chat_id else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from zoneinfo import ZoneInfo
 import dj_database_url
 
 from chatapp.destinations import EVERY_PRIVATE, Destinations, is_destination
+
+SHORTEST_TOKEN = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,23 @@ class Environment:
             return raw in {"1", "true", "yes", "on"} if raw else default
         self.complain(name, f"is “{raw}”, which is neither yes nor no", "Use 1 or 0.")
         return default
+
+    def one_of(self, name: str, choices: Sequence[str], *, default: str = "") -> str:
+        """One of the choices, however it is written; the first without a default."""
+        default = default or choices[0]
+        raw = self.text(name) or default
+        found = next((choice for choice in choices if choice.lower() == raw.lower()), "")
+        if not found:
+            self.complain(name, f"is “{raw}”, which is none of {', '.join(choices)}", f"Leave it out for {default}.")
+        return found or default
+
+    def token(self, name: str) -> str:
+        """Something that opens a door: too short, it is as if none were set. It isn't shown."""
+        token = self.text(name)
+        if token and len(token) < SHORTEST_TOKEN:
+            self.complain(name, f"has less than {SHORTEST_TOKEN} characters", "Use what `openssl rand -hex 24` prints.")
+            return ""
+        return token
 
     def words(self, name: str) -> list[str]:
         return [word.strip() for word in self.text(name).split(",") if word.strip()]

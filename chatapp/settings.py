@@ -9,6 +9,7 @@ from csp.constants import NONE, SELF
 
 from chatapp.addresses import own_names
 from chatapp.environment import read_environment
+from chatapp.logs import FORMATS, LEVELS, logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = read_environment()
@@ -27,6 +28,10 @@ LOCAL_MODEL_CONTEXT = ENVIRONMENT.number("LOCAL_MODEL_CONTEXT", 8192, least=256,
 PUBLIC_URL = ENVIRONMENT.origin("PUBLIC_URL")
 # So long /readyz/ says 503 before the process stops, that a proxy has seen it.
 DRAIN_SECONDS = ENVIRONMENT.number("DRAIN_SECONDS", 0, least=0, most=300)
+LOG_FORMAT = ENVIRONMENT.one_of("LOG_FORMAT", FORMATS)
+LOG_LEVEL = ENVIRONMENT.one_of("LOG_LEVEL", LEVELS, default="INFO")
+# Whoever has it may fetch /metrics; without one there is no such page.
+METRICS_TOKEN = ENVIRONMENT.token("METRICS_TOKEN")
 BODY_LIMIT_BYTES = 4 * 1024 * 1024
 # A file to be imported comes in parts, each a body of its own; a browser without JavaScript sends it as one.
 IMPORT_LIMIT_BYTES = 500 * 1024 * 1024
@@ -62,6 +67,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "chatapp.middleware.RequestLog",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -207,17 +213,4 @@ X_FRAME_OPTIONS = "DENY"
 # Whether subdomains and preload lists are to be bound as well is for the domain's owner to say, not for us.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
-# One line an event, no text of messages and no address with a key in it; what happens is logged as "foldline.…".
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"tokens": {"()": "chatapp.logs.WithoutTokens"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["tokens"]}},
-    "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {
-        "foldline": {"level": "INFO"},
-        # Django has a handler of its own for these in DEBUG; ours is the one.
-        "django": {"handlers": [], "level": "WARNING"},
-    },
-}
+LOGGING = logging_settings(form=LOG_FORMAT, level=LOG_LEVEL)

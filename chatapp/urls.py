@@ -16,6 +16,7 @@ from chatapp.views import (
     installing,
     listing,
     messages,
+    metrics,
     ordering,
     pages,
     presets,
@@ -122,6 +123,7 @@ urlpatterns = [
     path("language/", set_language, name="set_language"),
     path("healthz/", health.healthz, name="healthz"),
     path("readyz/", health.readyz, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("accounts/", include("chatapp.account_urls")),
     path("admin/", admin.site.urls),
 ]

@@ -13,6 +13,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from chatapp import metrics
 from chatapp.history.boundary import as_stored, compaction_in_force, record_for_path, segments_of
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.history.locking import lock_chat, number_change
@@ -161,6 +162,7 @@ def apply_compaction(
     }
     if not Compaction.objects.live().filter(pk=compaction_id, cancel_requested=False).update(**applied):
         raise Fenced
+    transaction.on_commit(metrics.compactions.labels(Compaction.Status.APPLIED).inc)
     forget_chunks(chat.compactions.all())
     number_change(
         chat,
@@ -209,6 +211,7 @@ def end_compaction(*, compaction_id: int, ending: Ending) -> bool:
         ended_at=timezone.now(),
     )
     if changed:
+        transaction.on_commit(metrics.compactions.labels(ending.status).inc)
         if ending.status == Compaction.Status.REFUSED:
             forget_chunks(chat.compactions.all())
         number_change(chat)

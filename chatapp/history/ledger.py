@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import F
 from django.utils import timezone
 
+from chatapp import metrics
 from chatapp.models import Endpoint, LanguageModel, UsageRecord
 from compaction.calibration import learn_ratio
 from compaction.setbacks import COUNTED, Setback
@@ -17,6 +18,7 @@ from compaction.transcript import Usage
 def record_usage(
     *, kind: UsageRecord.Kind, chat_id: UUID | None, model: LanguageModel, usage: Usage, measured: bool
 ) -> UsageRecord:
+    metrics.count_tokens(kind, usage)
     return UsageRecord.objects.create(
         kind=kind,
         chat_id=chat_id,

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import structlog
 from django.db import DatabaseError
+from django.utils import timezone
 
+from chatapp import metrics
 from chatapp.database import in_database
 from chatapp.history import continuing, ledger, turns
 from chatapp.models import LanguageModel, Message, UsageRecord
@@ -17,6 +20,7 @@ from compaction.tokens import estimate_text
 from compaction.transcript import Usage
 
 log = logging.getLogger("foldline.runs")
+events = structlog.stdlib.get_logger("foldline.runs")
 
 
 @dataclass(slots=True)
@@ -56,6 +60,22 @@ async def finish(live: LiveRun, outcome: Outcome) -> None:
         **facts,
     )
     await record_call(live, outcome)
+    _tell(live, outcome)
+
+
+def _tell(live: LiveRun, outcome: Outcome) -> None:
+    """In the log and the figures, by ids alone."""
+    metrics.runs.labels(outcome.status).inc()
+    events.info(
+        "run",
+        run=live.run_id,
+        chat=str(live.chat_id),
+        person=live.owner_id,
+        outcome=str(outcome.status),
+        failure=outcome.failure,
+        first_token_seconds=live.first_token_seconds and round(live.first_token_seconds, 2),
+        seconds=round((timezone.now() - live.began_at).total_seconds(), 2),
+    )
 
 
 async def _note_answer(live: LiveRun, outcome: Outcome) -> None:

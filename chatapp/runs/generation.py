@@ -13,7 +13,7 @@ from uuid import UUID
 from django.core.exceptions import ObjectDoesNotExist
 from django.utils import timezone
 
-from chatapp import compacting, connecting, events
+from chatapp import compacting, connecting, events, metrics
 from chatapp.database import in_database
 from chatapp.history import ledger, loading, turns
 from chatapp.llm import errors, stream_chat
@@ -52,6 +52,7 @@ async def write_reply(live: LiveRun) -> bool:
     except GIVEN_UP:
         return False
     except errors.EndpointError as error:
+        metrics.endpoint_failures.labels(error.code).inc()
         outcome.failure, outcome.failure_detail = error.code, error.detail
         if isinstance(error, errors.EndpointBusy) and error.retry_after:
             outcome.retry_at = timezone.now() + timedelta(seconds=error.retry_after)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
 
-from chatapp import compacting, events, importing
+from chatapp import compacting, events, importing, metrics
 from chatapp.database import in_database
 from chatapp.history import chats, queueing
 from chatapp.leases import PROCESS
@@ -26,6 +26,8 @@ _loop: asyncio.AbstractEventLoop | None = None
 _live: dict[int, LiveRun] = {}
 _tasks: dict[int, asyncio.Task[None]] = {}
 _background: set[asyncio.Task[Any]] = set()
+
+metrics.live_runs.set_function(lambda: len(_live))
 
 
 def start_up(loop: asyncio.AbstractEventLoop) -> None:

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from chatapp import metrics
 from chatapp.events import FIRST_WORD, Framed
 from chatapp.llm import Gathered, deltas
 from chatapp.models import Message
@@ -40,6 +41,8 @@ class LiveRun:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     clock: Callable[[], float] = time.monotonic
+    # From the beginning to the first word or thought.
+    first_token_seconds: float | None = None
     # When the first and the last of this run's reasoning came, and its first word of any kind.
     _first_word_at: float | None = None
     _thought_from: float | None = None
@@ -76,6 +79,9 @@ class LiveRun:
         self.gathered.take(event)
         self.waiting, self.waiting_until = "", None
         self._time(event)
+        if self.first_token_seconds is None and isinstance(event, deltas.TextDelta | deltas.ReasoningDelta):
+            self.first_token_seconds = (timezone.now() - self.began_at).total_seconds()
+            metrics.first_token_seconds.observe(self.first_token_seconds)
         match event:
             case deltas.Waiting(seconds, code):
                 self.waiting, self.waiting_until = code, timezone.now() + timedelta(seconds=seconds)

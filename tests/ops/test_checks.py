@@ -26,6 +26,20 @@ def test_switch_that_is_neither_yes_nor_no_is_complained_of():
     assert "DEBUG is “perhaps”" in complaint(environment)
 
 
+def test_choice_that_is_none_of_the_choices_is_complained_of():
+    environment = Environment({"LOG_FORMAT": "xml", "LOG_LEVEL": "warning"})
+    assert environment.one_of("LOG_FORMAT", ("console", "json")) == "console"
+    assert "LOG_FORMAT is “xml”" in complaint(environment)
+    assert environment.one_of("LOG_LEVEL", ("INFO", "WARNING")) == "WARNING"
+
+
+def test_token_that_can_be_guessed_is_none_and_is_not_shown():
+    environment = Environment({"METRICS_TOKEN": "hush"})
+    assert environment.token("METRICS_TOKEN") == ""
+    assert "METRICS_TOKEN" in complaint(environment)
+    assert "hush" not in complaint(environment)
+
+
 @pytest.mark.parametrize(
     "url", ["mysql://u:hush@h/d", "postgresql://u:hush@h:port/d", "postgres://u:hush@[h/d", "hush"]
 )

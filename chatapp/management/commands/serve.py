@@ -23,7 +23,7 @@ from twisted.internet import defer, reactor
 from twisted.internet.error import CannotListenError
 from twisted.python.failure import Failure
 
-from chatapp import accounts, addresses, auditing, endpoints, engine, readiness, runs
+from chatapp import accounts, addresses, auditing, endpoints, engine, metrics, readiness, runs
 from chatapp.models import Endpoint
 
 log = logging.getLogger("foldline.serve")
@@ -120,6 +120,8 @@ def begin(endpoint: Endpoint | None, say: Callable[[str], None]) -> None:
     set_aside()
     loop = asyncio.get_event_loop()
     runs.start_up(loop)
+    if settings.METRICS_TOKEN:
+        keep(loop.create_task(metrics.watch_loop()))
     if endpoint is not None and endpoint.enabled:
         keep(loop.create_task(endpoints.look_into_when_up(endpoint)))
     if not settings.OPENAI_BASE_URL:
