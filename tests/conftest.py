@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import hypothesis
@@ -15,7 +15,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.contenttypes.management import create_contenttypes
-from django.db import connections
+from django.db import connection, connections
 from django.db.models.signals import post_migrate
 from django.test import override_settings
 from django.utils import translation
@@ -55,6 +55,24 @@ def pytest_runtest_teardown() -> None:
     translation.deactivate()
 
 
+def empty_what_is_full(_style: object, tables: Sequence[str], **_: object) -> list[str]:
+    """In Django's place: TRUNCATE makes the files of each table and index anew, ten times the work of a few DELETEs.
+
+    The lock waits for what a thread of the test has not committed yet, as TRUNCATE does.
+    """
+    names = ", ".join(f'"{table}"' for table in tables)
+    each = ", ".join(f"'{table}'" for table in tables)
+    return [
+        f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE",
+        "SET LOCAL session_replication_role = replica",  # no foreign key is to be looked after
+        f"""DO $$ DECLARE name text; is_full boolean; BEGIN
+            FOREACH name IN ARRAY ARRAY[{each}] LOOP
+                EXECUTE format('SELECT EXISTS (SELECT FROM %I)', name) INTO is_full;
+                IF is_full THEN EXECUTE format('DELETE FROM %I', name); END IF;
+            END LOOP; END $$""",
+    ]
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
     """Nothing is made anew behind each flush of the tables: permissions alone took half of a test of the pages.
@@ -63,6 +81,8 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
     """
     post_migrate.disconnect(dispatch_uid=CREATE_PERMISSIONS)
     post_migrate.disconnect(create_contenttypes)
+    if connection.vendor == "postgresql":
+        connection.ops.sql_flush = empty_what_is_full  # type: ignore[method-assign, assignment]
     yield
     asyncio.run(sync_to_async(connections.close_all)())
 
