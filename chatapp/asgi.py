@@ -17,9 +17,11 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.urls import path  # noqa: E402
 
 from chatapp import runs  # noqa: E402
-from chatapp.consumers import PageConsumer  # noqa: E402
+from chatapp.consumers import TRY_AGAIN_LATER, PageConsumer  # noqa: E402
+from chatapp.database import AWAY  # noqa: E402
+from chatapp.events import LAYER_AWAY  # noqa: E402
 from chatapp.files.limits import MOST_BYTES  # noqa: E402
-from chatapp.gates import limit_body, same_origin  # noqa: E402
+from chatapp.gates import come_back_later, limit_body, same_origin  # noqa: E402
 
 SOCKETS = ("ws/chats/<uuid:chat_id>/", "ws/chats/")
 
@@ -35,7 +37,11 @@ routed = ProtocolTypeRouter(
             },
         ),
         "websocket": same_origin(
-            AuthMiddlewareStack(URLRouter([path(address, PageConsumer.as_asgi()) for address in SOCKETS])),
+            come_back_later(
+                AuthMiddlewareStack(URLRouter([path(address, PageConsumer.as_asgi()) for address in SOCKETS])),
+                away=(*AWAY, *LAYER_AWAY),
+                code=TRY_AGAIN_LATER,
+            ),
             public_url=settings.PUBLIC_URL,
         ),
     }

@@ -13,7 +13,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.utils import translation
 
 from chatapp import events, metrics, presenting, runs
-from chatapp.database import in_database
+from chatapp.database import AWAY, in_database
 from chatapp.languages import language_of
 from chatapp.models import Chat
 
@@ -21,6 +21,9 @@ from chatapp.models import Chat
 # page is slow, gets none until it answers, and then one that holds everything.
 FRAMES_AHEAD = 60
 
+
+# "Try again later": whatever the code, the page comes back.
+TRY_AGAIN_LATER = 1013
 
 LIST_IS_ANOTHER = "<i hidden data-listed></i>"
 
@@ -54,7 +57,7 @@ class PageConsumer(AsyncWebsocketConsumer):
                 await self.channel_layer.group_add(events.group_of(topic), self.channel_name)
         await self.accept()
         metrics.sockets.inc()
-        self.pump = asyncio.create_task(self.push_for_ever())
+        self.pump = asyncio.create_task(self.push_while_possible())
         await self.ask_for_whole_frame()
 
     async def disconnect(self, _code: int) -> None:
@@ -67,8 +70,9 @@ class PageConsumer(AsyncWebsocketConsumer):
         for unsubscribe in self.unsubscribe:
             unsubscribe()
         if events.is_shared():
-            for topic in self.topics:
-                await self.channel_layer.group_discard(events.group_of(topic), self.channel_name)
+            with contextlib.suppress(*events.LAYER_AWAY):
+                for topic in self.topics:
+                    await self.channel_layer.group_discard(events.group_of(topic), self.channel_name)
 
     async def receive(self, text_data: str | None = None, **_: Any) -> None:
         """An acknowledgement; one with "resync" asks for everything after its revision, and for a whole frame."""
@@ -99,6 +103,13 @@ class PageConsumer(AsyncWebsocketConsumer):
         else:
             self.is_stale = True
         self.news.set()
+
+    async def push_while_possible(self) -> None:
+        """An open socket that says nothing more would look like a chat in which nothing happens."""
+        try:
+            await self.push_for_ever()
+        except AWAY:
+            await self.close(code=TRY_AGAIN_LATER)
 
     async def push_for_ever(self) -> None:
         while True:

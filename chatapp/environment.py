@@ -86,7 +86,7 @@ class Environment:
             return fallback
         try:
             if urlsplit(url).scheme in {"postgres", "postgresql"}:
-                return dict(dj_database_url.parse(url, conn_max_age=0))
+                return dict(dj_database_url.parse(url, conn_max_age=0, conn_health_checks=True))
             problem = "is no address of a PostgreSQL database"
         except ValueError:
             problem = "can't be read as an address"

@@ -15,12 +15,17 @@ from typing import Any
 from uuid import UUID
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
+from redis.exceptions import RedisError
 
 from chatapp.leases import PROCESS
 
 log = logging.getLogger("foldline.events")
 
 FIRST_WORD = "first_word"
+# The layer can't be reached.
+LAYER_AWAY = (OSError, RedisError)
+SECONDS_TO_SEND = 2
+SECONDS_BETWEEN_BEATS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +152,45 @@ async def hear_words(handle: Callable[[dict[str, Any]], None]) -> None:
     """Hand every word for this process to `handle`, until cancelled; returns at once where nobody can send any."""
     if not is_shared():
         return
-    layer = get_channel_layer()
+    layer, heard = get_channel_layer(), asyncio.Event()
+    beating = asyncio.ensure_future(_beat_for_ever(heard))
+    try:
+        while True:
+            with contextlib.suppress(*LAYER_AWAY):
+                channel = await layer.new_channel()
+                await layer.group_add(_process_group(PROCESS), channel)
+                while True:
+                    message = await layer.receive(channel)
+                    if message["word"] == "beat":
+                        heard.set()
+                    else:
+                        handle(message)
+            await asyncio.sleep(1)
+    finally:
+        beating.cancel()
+
+
+async def _beat_for_ever(heard: asyncio.Event) -> None:
+    """Send this process a word again and again: once one is heard after one was not, all here catch up.
+
+    What was said while the layer was away, or while it had lost our subscriptions, is said by nobody again.
+    """
+    has_missed = False
     while True:
-        with contextlib.suppress(OSError):
-            channel = await layer.new_channel()
-            await layer.group_add(_process_group(PROCESS), channel)
-            while True:
-                handle(await layer.receive(channel))
-        await asyncio.sleep(1)
+        heard.clear()
+        await send_to_process(PROCESS, word="beat")
+        try:
+            async with asyncio.timeout(SECONDS_BETWEEN_BEATS):
+                await heard.wait()
+        except TimeoutError:
+            has_missed = True
+            continue
+        if has_missed:
+            log.info("The channel layer is there again.")
+            has_missed = False
+            for topic in tuple(_listeners):
+                tell_here(topic, Changed() if isinstance(topic, UUID) else Listed())
+        await asyncio.sleep(SECONDS_BETWEEN_BEATS)
 
 
 def _process_group(process: str) -> str:
@@ -163,7 +199,8 @@ def _process_group(process: str) -> str:
 
 async def _send_to_group(group: str, message: dict[str, Any]) -> None:
     try:
-        await get_channel_layer().group_send(group, message)
+        async with asyncio.timeout(SECONDS_TO_SEND):  # one that hangs must not hold up who writes
+            await get_channel_layer().group_send(group, message)
     except Exception as error:  # noqa: BLE001 (the layer is only a wake-up: whatever it fails at, the next snapshot repairs)
         log.warning("The channel layer did not take an event: %s", type(error).__name__)
     # The Redis client may turn a cancellation into an error of its own, or lose it; the task would go on for ever.
@@ -182,6 +219,6 @@ async def check_layer(*, seconds: float = 2.0) -> str:
             await layer.receive(channel)
     except TimeoutError:
         return "does not answer"
-    except OSError:
+    except LAYER_AWAY:
         return "can't be reached"
     return "ok"

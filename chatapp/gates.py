@@ -1,7 +1,11 @@
-"""What is turned away before anyone looks at who is asking: bodies that are too large, sockets from other origins."""
+"""What is turned away before anyone looks at who is asking: bodies that are too large, sockets from other origins.
+
+And sockets for which there is no database or layer at the moment.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -11,6 +15,8 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from chatapp.languages import language_of
+
+log = logging.getLogger("foldline.gates")
 
 Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 
@@ -80,5 +86,18 @@ def same_origin(application: Application, *, public_url: str) -> Application:
             await send({"type": "websocket.close", "code": 4403})
             return
         await application(scope, receive, send)
+
+    return guarded
+
+
+def come_back_later(application: Application, *, away: tuple[type[Exception], ...], code: int) -> Application:
+    """Close a socket with `code` where `away` ends it; its page comes back, and nobody needs a traceback."""
+
+    async def guarded(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        try:
+            await application(scope, receive, send)
+        except away as error:
+            log.warning("A socket was closed: %s", type(error).__name__)
+            await send({"type": "websocket.close", "code": code})
 
     return guarded

@@ -69,8 +69,9 @@ def _request_id(request: HttpRequest) -> str:
 def _whose(request: HttpRequest) -> dict[str, Any]:
     """The person's id where the session was read anyway, and the chat's."""
     whose: dict[str, Any] = {}
-    session = getattr(request, "session", None)
-    if session is not None and session.accessed and (person := session.get(SESSION_KEY)):
+    # Asked itself, a session that could not be read would ask the database once more.
+    read = getattr(getattr(request, "session", None), "_session_cache", {})
+    if person := read.get(SESSION_KEY):
         whose["person"] = person
     if request.resolver_match and (chat := request.resolver_match.kwargs.get("chat_id")):
         whose["chat"] = str(chat)

@@ -9,6 +9,7 @@ from chatapp.views import (
     chats,
     compactions,
     drafts,
+    failing,
     files,
     folders,
     health,
@@ -127,3 +128,5 @@ urlpatterns = [
     path("accounts/", include("chatapp.account_urls")),
     path("admin/", admin.site.urls),
 ]
+
+handler500 = failing.failed

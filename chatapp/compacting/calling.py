@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from chatapp import connecting, events
-from chatapp.database import in_database
+from chatapp.database import patiently
 from chatapp.history import compactions, ledger, loading
 from chatapp.history.loading import Situation
 from chatapp.llm import Completion, Target, complete
@@ -76,7 +76,7 @@ class Summariser:
             max_tokens=budget,
             temperature=temperature,
         )
-        await in_database(compactions.note_call, compaction_id=self.compaction_id, usage=completion.usage)
+        await patiently(compactions.note_call, compaction_id=self.compaction_id, usage=completion.usage)
         if completion.usage:
             await self._record_usage(completion.usage)
         return completion
@@ -95,7 +95,7 @@ class Summariser:
         if record is None or record.cost is None:
             return
         try:
-            await in_database(compactions.note_cost, compaction_id=self.compaction_id, cost=record.cost)
+            await patiently(compactions.note_cost, compaction_id=self.compaction_id, cost=record.cost)
         except Exception:
             log.exception("What a compaction cost could not be recorded.")
 
@@ -103,9 +103,7 @@ class Summariser:
 async def record_usage(kind: UsageRecord.Kind, chat_id: UUID, model: LanguageModel, usage: Usage) -> UsageRecord | None:
     """In the ledger; one that fails never fails what it counts (rule I5), and gives None."""
     try:
-        return await in_database(
-            ledger.record_usage, kind=kind, chat_id=chat_id, model=model, usage=usage, measured=True
-        )
+        return await patiently(ledger.record_usage, kind=kind, chat_id=chat_id, model=model, usage=usage, measured=True)
     except Exception:
         log.exception("Usage (%s) could not be recorded.", kind)
         return None
@@ -119,7 +117,7 @@ def without_answer_options(params: dict[str, Any]) -> dict[str, Any]:
 
 async def summariser_for(compaction_id: int, situation: Situation, *, model: LanguageModel | None = None) -> Summariser:
     """`model`, else the admin's summariser while it is usable, else the chat's own (rule E8). Raises EndpointError."""
-    chosen = model or await in_database(loading.summariser_of, situation.site, situation.model)
+    chosen = model or await patiently(loading.summariser_of, situation.site, situation.model)
     connected = connecting.connected(chosen)
     target = await connecting.reach(connected, situation.site)
     return Summariser(compaction_id, situation.chat.pk, connected, target)
@@ -139,7 +137,7 @@ def judged(completion: Completion, *, budget: int, source: str) -> Verdict:
 async def announce(compaction_id: int, situation: Situation, plan: Plan, *, model_name: str) -> None:
     """What is about to be done, for the row and for every open page. Raises Fenced."""
     meter = situation.meter()
-    await in_database(
+    await patiently(
         compactions.note_plan,
         compaction_id=compaction_id,
         plan=plan,

@@ -11,7 +11,7 @@ from chatapp.compacting.calling import Summariser, announce, summariser_for
 from chatapp.compacting.rebuilding import rebuild
 from chatapp.compacting.recording import facts_of, make_record
 from chatapp.compacting.writing import Written, write_segment
-from chatapp.database import in_database
+from chatapp.database import patiently
 from chatapp.history import changing, compactions, loading
 from chatapp.history.loading import Situation
 from chatapp.history.staleness import sound_segments
@@ -42,7 +42,7 @@ class _Task:
 
 async def fold(compaction_id: int, chat_id: UUID) -> Refusal | None:
     """None when it was applied. Raises EndpointError, Rejected, Fenced."""
-    task = await in_database(_read_task, compaction_id, chat_id)
+    task = await patiently(_read_task, compaction_id, chat_id)
     if isinstance(task, Refusal):
         return task
     situation = task.after
@@ -59,7 +59,7 @@ async def fold(compaction_id: int, chat_id: UUID) -> Refusal | None:
     accepted = planning.accept(plan, situation.transcript, joined(record.segments), situation.limits)
     if isinstance(accepted, Refusal):
         return accepted
-    await in_database(
+    await patiently(
         compactions.apply_compaction,
         compaction_id=compaction_id,
         segments=record.segments,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from chatapp.compacting.calling import Summariser, announce, summariser_for
 from chatapp.compacting.recording import facts_of, values_under
 from chatapp.compacting.writing import write_from_transcript
-from chatapp.database import in_database
+from chatapp.database import patiently
 from chatapp.history import loading, rebuilding
 from chatapp.history.loading import Situation
 from chatapp.models import Compaction
@@ -30,7 +30,7 @@ class _Draft:
 
 async def rebuild(compaction_id: int, situation: Situation) -> Refusal | None:
     """Raises Rejected, EndpointError, Fenced. Where all that a segment covers was deleted, it goes without a call."""
-    covered = await in_database(rebuilding.covered_by_stale, situation.chat)
+    covered = await patiently(rebuilding.covered_by_stale, situation.chat)
     boundary = situation.chat.compacted_through
     if boundary is None or not covered:
         return Refusal("nothing_stale")
@@ -43,7 +43,7 @@ async def rebuild(compaction_id: int, situation: Situation) -> Refusal | None:
     draft = await _write(summariser, situation, covered, through)
     segments = tuple(draft.segments)
     size = planning.size_anew(plan, situation.transcript, joined(segments), situation.limits)
-    await in_database(
+    await patiently(
         rebuilding.apply_rebuild,
         compaction_id=compaction_id,
         segments=segments,

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from chatapp.compacting.calling import Rejected, Summariser
-from chatapp.database import in_database
+from chatapp.database import patiently
 from chatapp.history import loading
 from chatapp.history.loading import Situation
 from chatapp.llm import errors
@@ -52,7 +52,7 @@ async def make_record(
         if stale.intersection(segments[slice(*bounds)]):
             break
         is_urgent = frozen.over_limit(segments, window, percent=URGENT_PERCENT, ratio=ratio)
-        if not is_urgent and await in_database(_somebody_waits, summariser.chat_id):
+        if not is_urgent and await patiently(_somebody_waits, summariser.chat_id):
             break
         merged = await _merge(summariser, situation, segments, bounds, ratio=ratio)
         if not merged:
@@ -93,7 +93,7 @@ async def _merge(
         text = await summariser.summarise(request, budget=budget, source=frozen.joined(parts))
     except (Rejected, errors.EndpointError):
         return ""
-    covered = await in_database(
+    covered = await patiently(
         loading.archived_messages,
         situation.chat,
         since=parts[0].from_position,

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from chatapp import connecting
 from chatapp.compacting.calling import record_usage, without_answer_options
-from chatapp.database import in_database
+from chatapp.database import patiently
 from chatapp.history import loading
 from chatapp.llm import Completion, complete, errors
 from chatapp.models import Run, UsageRecord
@@ -31,11 +31,11 @@ def make_way() -> None:
 
 async def warm(chat_id: UUID) -> None:
     """Only where the endpoint keeps its cache, and while nobody writes there; whatever fails, nobody has waited."""
-    situation = await in_database(loading.load_situation, chat_id, to_send=True)
+    situation = await patiently(loading.load_situation, chat_id, to_send=True)
     model = situation.model
     if model is None or not model.endpoint.keeps_cache or not situation.site.warms_prompt:
         return
-    if await in_database(Run.objects.live().exists):
+    if await patiently(Run.objects.live().exists):
         return
     request = assemble(situation.to_send().transcript, no_system_role=situation.no_system_role)
     try:

@@ -13,7 +13,7 @@ from chatapp import events
 from chatapp.compacting.calling import Rejected
 from chatapp.compacting.folding import fold
 from chatapp.compacting.warming import warm
-from chatapp.database import in_database
+from chatapp.database import patiently
 from chatapp.history import compactions, loading
 from chatapp.history.compactions import Ending
 from chatapp.history.errors import ChatBusy, Fenced
@@ -41,7 +41,7 @@ async def wait_for_end(chat_id: UUID) -> None:
     ended = asyncio.Event()
     stop_listening = events.subscribe(chat_id, lambda _: ended.set())
     try:
-        while await in_database(Compaction.objects.live().filter(chat_id=chat_id).exists):
+        while await patiently(Compaction.objects.live().filter(chat_id=chat_id).exists):
             ended.clear()
             with suppress(TimeoutError):
                 await asyncio.wait_for(ended.wait(), SECONDS_BETWEEN_LOOKS)
@@ -52,7 +52,7 @@ async def wait_for_end(chat_id: UUID) -> None:
 async def compact_for_run(chat_id: UUID, run_id: int, trigger: Compaction.Trigger) -> bool:
     """Compact for a run that is about to ask; True when it was applied. Never raises for a failed compaction."""
     try:
-        compaction = await in_database(
+        compaction = await patiently(
             compactions.begin_compaction, chat_id=chat_id, trigger=trigger, by=PROCESS, run_id=run_id
         )
     except ChatBusy:
@@ -62,14 +62,14 @@ async def compact_for_run(chat_id: UUID, run_id: int, trigger: Compaction.Trigge
 
 async def compact_when_idle(chat_id: UUID) -> None:
     """When a reply has ended and the idle trigger is reached, so that nobody waits for it (rule B1)."""
-    situation = await in_database(loading.load_situation, chat_id)
+    situation = await patiently(loading.load_situation, chat_id)
     meter = situation.meter()
     if not (situation.site.compacts_when_idle and situation.is_compacting and meter.over_idle_trigger):
         return
     if may_try(situation.memory, meter, situation.transcript):
         return
     with suppress(ChatBusy):
-        compaction = await in_database(
+        compaction = await patiently(
             compactions.begin_compaction, chat_id=chat_id, trigger=Compaction.Trigger.IDLE, by=PROCESS
         )
         await compact_and_warm(compaction.pk, chat_id)
@@ -126,15 +126,15 @@ async def compact(compaction_id: int, chat_id: UUID) -> bool:
 async def _end(compaction_id: int, chat_id: UUID, ending: Ending) -> None:
     """A no-op on the row where it was applied."""
     with suppress(ObjectDoesNotExist):  # the chat was deleted meanwhile
-        has_ended = await in_database(compactions.end_compaction, compaction_id=compaction_id, ending=ending)
-        if has_ended and not await in_database(_tells_nothing, compaction_id):
+        has_ended = await patiently(compactions.end_compaction, compaction_id=compaction_id, ending=ending)
+        if has_ended and not await patiently(_tells_nothing, compaction_id):
             await _remember(chat_id, ending)
     await events.publish(chat_id, events.Changed())
 
 
 async def _watch(compaction_id: int, cancel: asyncio.Event) -> None:
     """Prolong the lease; return when the person cancels, here or in another process."""
-    while not await in_database(compactions.keep_alive, compaction_id):
+    while not await patiently(compactions.keep_alive, compaction_id):
         with suppress(TimeoutError):
             await asyncio.wait_for(cancel.wait(), SECONDS_BETWEEN_LOOKS)
 
@@ -149,10 +149,10 @@ async def _remember(chat_id: UUID, ending: Ending) -> None:
     """A refusal or a failure holds up the next automatic compaction, and a restart remembers it (rules D3, D4)."""
     if ending.status not in {Compaction.Status.REFUSED, Compaction.Status.FAILED}:
         return
-    situation = await in_database(loading.load_situation, chat_id)
+    situation = await patiently(loading.load_situation, chat_id)
     memory = (
         after_refusal(situation.memory, situation.meter(), situation.transcript)
         if ending.status == Compaction.Status.REFUSED
         else after_failure(situation.memory, situation.transcript)
     )
-    await in_database(compactions.remember, chat_id=chat_id, memory=memory)
+    await patiently(compactions.remember, chat_id=chat_id, memory=memory)

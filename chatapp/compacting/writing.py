@@ -9,7 +9,7 @@ from functools import partial
 
 from chatapp import events
 from chatapp.compacting.calling import Summariser, judged
-from chatapp.database import in_database
+from chatapp.database import patiently
 from chatapp.history import compactions, ledger
 from chatapp.history.loading import Situation
 from chatapp.llm import errors
@@ -109,7 +109,7 @@ async def _continue(summariser: Summariser, situation: Situation, plan: Plan, as
         completion = await summariser.ask(asked, budget=plan.summary_budget, params=situation.chat.parameters)
     except errors.EndpointRefused as refused:
         setback = read_setback(refusal=refused.detail or refused.code)
-        await in_database(ledger.note_setback, model=summariser.model, setback=setback)
+        await patiently(ledger.note_setback, model=summariser.model, setback=setback)
         return ""
     except errors.RequestTooLong:
         return ""
@@ -121,7 +121,7 @@ async def _continue(summariser: Summariser, situation: Situation, plan: Plan, as
         judged=verdict.code,
         empties=summariser.model.continuation_empties,
     )
-    await in_database(ledger.note_setback, model=summariser.model, setback=setback)
+    await patiently(ledger.note_setback, model=summariser.model, setback=setback)
     if not verdict.ok:
         log.info("A continuation gave no summary: %s", verdict.code)
     return verdict.text if verdict.ok else ""
@@ -171,10 +171,10 @@ async def _write_chunks(
     # Without how many there are in all: where the chat has grown since, the first ones are the same.
     bare = (ask(replace(chunk, of=1), summary_so_far="") for chunk in chunks)
     keys = chained_keys(str(summariser.model.pk), bare)
-    done, summary = await in_database(compactions.note_chunks, compaction_id=summariser.compaction_id, keys=keys)
+    done, summary = await patiently(compactions.note_chunks, compaction_id=summariser.compaction_id, keys=keys)
     for chunk, key in zip(chunks[done:], keys[done:], strict=True):
         await events.publish(summariser.chat_id, events.Changed())
         request = ask(chunk, summary_so_far=summary)
         summary = await summariser.summarise(request, budget=chunk.budget, source=chunk.text, tries=tries)
-        await in_database(compactions.note_chunk_done, compaction_id=summariser.compaction_id, key=key, summary=summary)
+        await patiently(compactions.note_chunk_done, compaction_id=summariser.compaction_id, key=key, summary=summary)
     return summary

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 import structlog
-from django.db import DatabaseError
+from django.db import Error
 from django.utils import timezone
 
 from chatapp import metrics
-from chatapp.database import in_database
+from chatapp.database import in_database, patiently
 from chatapp.history import continuing, ledger, turns
 from chatapp.models import LanguageModel, Message, UsageRecord
 from chatapp.runs.live import LiveRun
@@ -36,7 +36,10 @@ class Outcome:
 
 
 async def finish(live: LiveRun, outcome: Outcome) -> None:
-    """Close run and row. A continuation that brought nothing leaves the row as it was, but for why it failed."""
+    """Close run and row, as soon as the database can be used; the text is nowhere else.
+
+    A continuation that brought nothing leaves the row as it was, but for why it failed. Raises Fenced.
+    """
     status = outcome.status
     failure = {
         "failure": outcome.failure,
@@ -51,7 +54,7 @@ async def finish(live: LiveRun, outcome: Outcome) -> None:
         else:
             status = Message.Status(live.continued.status)
     await _note_answer(live, outcome)  # before the pages are told that something has changed
-    await in_database(
+    await patiently(
         turns.finish_turn,
         run_id=live.run_id,
         attempt=live.attempt,
@@ -88,7 +91,7 @@ async def _note_answer(live: LiveRun, outcome: Outcome) -> None:
             failure=outcome.failure,
             detail=outcome.failure_detail,
         )
-    except DatabaseError as error:
+    except Error as error:
         log.info("The answer of an endpoint was not noted: %s", error)
 
 
@@ -113,10 +116,10 @@ async def record_call(live: LiveRun, outcome: Outcome) -> None:
     estimate = Usage(prompt=outcome.estimated_prompt, completion=estimate_text(live.gathered.text))
     try:
         if usage and usage.prompt:
-            await in_database(
+            await patiently(
                 ledger.learn_ratio_of, model=model, recorded=usage.prompt, estimated=outcome.estimated_prompt
             )
-        await in_database(
+        await patiently(
             ledger.record_usage,
             kind=UsageRecord.Kind.REPLY,
             chat_id=live.chat_id,
@@ -124,5 +127,5 @@ async def record_call(live: LiveRun, outcome: Outcome) -> None:
             usage=usage or estimate,
             measured=usage is not None,
         )
-    except DatabaseError as error:  # the chat was deleted meanwhile, for one
+    except Error as error:  # the chat was deleted meanwhile, for one
         log.info("The usage of a reply was not recorded: %s", error)

@@ -14,7 +14,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.utils import timezone
 
 from chatapp import compacting, connecting, events, metrics
-from chatapp.database import in_database
+from chatapp.database import patiently
 from chatapp.history import ledger, loading, turns
 from chatapp.llm import errors, stream_chat
 from chatapp.models import Compaction, LanguageModel, Message
@@ -64,8 +64,10 @@ async def write_reply(live: LiveRun) -> bool:
     has_ended = live.has_written and live.gathered.finish_reason
     if live.stopping.is_set() and outcome.status is Message.Status.COMPLETE and not has_ended:
         outcome.status = Message.Status.STOPPED
-    with suppress(*GIVEN_UP):
+    try:
         await asyncio.shield(asyncio.ensure_future(finish(live, outcome)))
+    except GIVEN_UP:
+        outcome.status = Message.Status.INTERRUPTED  # whoever took it over has said so
     await events.publish_listed(live.chat_id, live.owner_id)
     if cancelled:
         raise cancelled
@@ -151,7 +153,7 @@ async def _stream_shrinking(live: LiveRun, prepared: Prepared, outcome: Outcome)
 
 async def _learn_window(situation: loading.Situation, window: int) -> None:
     if window and situation.model and not situation.limits.window:
-        await in_database(ledger.learn_window, model=situation.model, window=window)
+        await patiently(ledger.learn_window, model=situation.model, window=window)
 
 
 async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
@@ -183,7 +185,7 @@ async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
 
 
 async def _note_beginning(live: LiveRun, prepared: Prepared, model: LanguageModel) -> None:
-    has_left_queue = await in_database(
+    has_left_queue = await patiently(
         turns.begin_writing,
         run_id=live.run_id,
         attempt=live.attempt,

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.core.exceptions import ObjectDoesNotExist
 
 from chatapp import compacting, events, importing, metrics
-from chatapp.database import in_database
+from chatapp.database import patiently
 from chatapp.history import chats, queueing
 from chatapp.leases import PROCESS
 from chatapp.models import Compaction, Message, Run
@@ -38,7 +38,7 @@ def start_up(loop: asyncio.AbstractEventLoop) -> None:
     _loop = loop
     events.use_loop(loop)
     importing.use_loop(loop)
-    for work in (reap_for_ever(begin_next), events.hear_words(_hear), importing.work_for_ever()):
+    for work in (reap_for_ever(begin_next, _live.keys()), events.hear_words(_hear), importing.work_for_ever()):
         loop.call_soon_threadsafe(_keep, work)
 
 
@@ -101,7 +101,7 @@ def _open(live: LiveRun) -> None:
 async def _write(live: LiveRun) -> None:
     """The reply, then the message that has waited for its end; the idle moment is for nobody's waiting."""
     is_complete = await generation.write_reply(live)
-    owes_title = live.owes_title or (is_complete and await in_database(chats.wants_title, live.chat_id))
+    owes_title = live.owes_title or (is_complete and await patiently(chats.wants_title, live.chat_id))
     if not await begin_next(live.chat_id, owes_title=owes_title) and is_complete:
         await generation.use_idle_moment(live.chat_id, owes_title=owes_title)
 
@@ -109,7 +109,7 @@ async def _write(live: LiveRun) -> None:
 async def begin_next(chat_id: UUID, *, owes_title: bool = False) -> bool:
     """Send the message whose time has come; False where there is none."""
     with suppress(ObjectDoesNotExist):  # deleted meanwhile
-        turn = await in_database(queueing.begin_next, chat_id=chat_id, by=PROCESS)
+        turn = await patiently(queueing.begin_next, chat_id=chat_id, by=PROCESS)
         if turn and (run := turn.run):
             owner_id = turn.chat.owner_id
             _open(LiveRun(run.pk, run.attempt, run.chat_id, owner_id, run.reply_id, owes_title=owes_title))

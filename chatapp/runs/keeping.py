@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.db import DatabaseError
+from django.db import Error
 
 from chatapp import events
 from chatapp.database import in_database
@@ -67,7 +67,7 @@ async def _save(live: LiveRun) -> None:
             )
         except GIVEN_UP:
             stop = True
-        except DatabaseError as error:  # a busy moment; the next second tries again, and the lease lasts for twelve
+        except Error as error:  # away, or busy for a moment: the next second tries again
             log.warning("The text so far could not be stored: %s", error)
             continue
         if stop:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from chatapp import compacting
-from chatapp.database import in_database
+from chatapp.database import patiently
 from chatapp.history import loading
 from chatapp.models import Compaction
 from chatapp.runs.live import LiveRun
@@ -28,7 +28,7 @@ class Prepared:
 
 async def prepare(live: LiveRun) -> Prepared:
     """Once no compaction of the chat is live: what is sent is read after it."""
-    while (prepared := await in_database(_read_prepared, live)) is None:
+    while (prepared := await patiently(_read_prepared, live)) is None:
         await compacting.wait_for_end(live.chat_id)
     return prepared
 

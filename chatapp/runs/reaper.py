@@ -1,5 +1,6 @@
 """Takes over what a dead process left: its runs become "interrupted", their text is kept, nothing stays stuck.
 
+Whoever could not prolong a lease because the database was away isn't dead: once it is back, all have a lease's time.
 Beside that it sends the message that a dead process should have sent, erases what was deleted an hour ago, and deletes
 temporary chats and rows of the audit log whose time is over.
 """
@@ -8,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Collection
 from itertools import count
 from uuid import UUID
 
 from chatapp import auditing, events, leases
-from chatapp.database import in_database
+from chatapp.database import AWAY, in_database
 from chatapp.history import compactions, deleting, queueing, temporary, turns
 from chatapp.history.compactions import Ending
 from chatapp.models import Compaction, Run
@@ -25,29 +27,37 @@ SECONDS_BETWEEN = 4
 LOOKS_BETWEEN_ERASURES = 15
 
 
-async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]]) -> None:
-    """`begin_next` sends the next waiting message of a chat."""
+async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]], writing: Collection[int]) -> None:
+    """`begin_next` sends the next waiting message of a chat; `writing`: the ids of this process's own runs."""
+    blind_until = 0.0
     for look in count():
         try:
             if look % LOOKS_BETWEEN_ERASURES == 0:
                 for chat_id in await in_database(deleting.erase_deleted):
                     await events.publish(chat_id, events.Changed())
                 await in_database(auditing.prune)
-            for chat_id, owner_id in [*await in_database(reap), *await in_database(temporary.delete_expired)]:
+            reaped = await in_database(reap, tuple(writing)) if time.monotonic() > blind_until else []
+            for chat_id, owner_id in [*reaped, *await in_database(temporary.delete_expired)]:
                 await events.publish_listed(chat_id, owner_id)
             for chat_id in await in_database(queueing.due):
                 await begin_next(chat_id)
+        except AWAY as error:
+            log.warning("The reaper could not look (%s); it will again.", error)
+            blind_until = time.monotonic() + turns.LEASE.total_seconds()
         except Exception:
             log.exception("The reaper could not look; it will again.")
         await asyncio.sleep(SECONDS_BETWEEN)
 
 
-def reap() -> list[tuple[UUID, int]]:
-    """Interrupt every run and fail every compaction whose owner is dead; their chats, and whose those are."""
+def reap(writing: Collection[int] = ()) -> list[tuple[UUID, int]]:
+    """Interrupt every run and fail every compaction whose owner is dead; their chats, and whose those are.
+
+    `writing`: runs that are written here and go on, however late this process is (a laptop that slept).
+    """
     maybe, owned = leases.maybe_dead(), "chat"
     runs = [
         run
-        for run in Run.objects.live().filter(maybe).select_related(owned)
+        for run in Run.objects.live().filter(maybe).exclude(pk__in=list(writing)).select_related(owned)
         if leases.is_dead(run.owner, run.lease_until)
     ]
     dead = [

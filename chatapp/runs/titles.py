@@ -6,7 +6,7 @@ import logging
 from uuid import UUID
 
 from chatapp import connecting, events
-from chatapp.database import in_database
+from chatapp.database import patiently
 from chatapp.history import chats, ledger, loading
 from chatapp.llm import complete, errors
 from chatapp.models import UsageRecord
@@ -23,7 +23,7 @@ async def suggest(chat_id: UUID) -> None:
 
     Raises Chat.DoesNotExist.
     """
-    situation = await in_database(loading.load_situation, chat_id)
+    situation = await patiently(loading.load_situation, chat_id)
     messages = situation.transcript.messages
     if len(messages) < 2 or situation.chat.is_compacted or situation.chat.titled_by_hand:
         return
@@ -36,7 +36,7 @@ async def suggest(chat_id: UUID) -> None:
         log.info("No title was made: %s", error.code)
         return
     if completion.usage:
-        await in_database(
+        await patiently(
             ledger.record_usage,
             kind=UsageRecord.Kind.TITLE,
             chat_id=chat_id,
@@ -44,5 +44,5 @@ async def suggest(chat_id: UUID) -> None:
             usage=completion.usage,
             measured=True,
         )
-    if await in_database(chats.suggest_title, chat_id=chat_id, title=clean_title(completion.text)):
+    if await patiently(chats.suggest_title, chat_id=chat_id, title=clean_title(completion.text)):
         await events.publish_listed(chat_id, situation.chat.owner_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from chatapp import events, presenting
+from chatapp.database import AWAY
 from chatapp.fields import number_in
 from chatapp.history import chats
 from chatapp.models import Chat
@@ -42,8 +44,9 @@ def home(request: PersonRequest) -> HttpResponse:
 @require_GET
 def chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
-    if chats.mark_read(shown):
-        events.wake_list(request.user.pk)
+    with suppress(*AWAY):  # on a full disk all can still be read
+        if chats.mark_read(shown):
+            events.wake_list(request.user.pk)
     context = _opened(request, shown)
     if "archived" in request.GET:  # the divider's link, for a browser without JavaScript
         context["archived"] = presenting.read_archived(shown, presenting.Place())

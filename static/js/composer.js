@@ -113,7 +113,7 @@
   document.body.addEventListener("htmx:responseError", (event) => {
     if (isAside(event)) return;
     const code = event.detail.xhr.status;
-    error.textContent = { 403: words.stale, 404: words.gone, 413: words.tooMuch }[code] || words.failed.replace("{code}", code);
+    error.textContent = { 403: words.stale, 404: words.gone, 413: words.tooMuch, 503: words.away }[code] || words.failed.replace("{code}", code);
   });
 
   // Send turns into Stop under the pointer: the second click of a double click must not stop the reply.

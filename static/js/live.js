@@ -10,6 +10,9 @@
   let wasOpen = false;
   let heard = Date.now();
 
+  // Not all at once: pages that lost the same server come back spread out, and with growing pauses.
+  const about = (milliseconds) => milliseconds * (0.5 + Math.random());
+  const pause = () => about(Math.min(15, 0.4 * 1.7 ** tries) * SECOND);
   const isOpen = () => socket?.readyState === WebSocket.OPEN;
   const queued = () => Number(byId("queue-words")?.dataset.queued || 0);
   const isWriting = () => Boolean(document.querySelector("#log article[data-status=streaming]"));
@@ -122,7 +125,7 @@
       [heard, wasOpen] = [Date.now(), true];
       if (tries) document.dispatchEvent(new Event("foldline:listed")); // what was missed of other chats
       [bannerTimer, pollTimer].forEach(clearTimeout);
-      tries = frames = bannerTimer = pollTimer = 0;
+      frames = bannerTimer = pollTimer = 0;
       banner.hidden = true;
     };
     socket.onmessage = (event) => receive(event.data);
@@ -131,8 +134,8 @@
       if (code === 4404) return warn("deleted");
       tries += 1;
       warnSoon();
-      pollTimer ||= setTimeout(poll, SECOND);
-      retryTimer = setTimeout(connect, Math.min(15, 0.4 * 1.7 ** tries) * SECOND * (0.75 + Math.random() / 2));
+      pollTimer ||= setTimeout(poll, about(SECOND));
+      retryTimer = setTimeout(connect, pause());
     };
   }
 
@@ -168,13 +171,15 @@
   }
 
   async function poll() {
+    let wait = about(2 * SECOND);
     try {
       await ask({ force: isWriting() });
       if (["unreachable", "offline"].includes(banner.dataset.cause)) warn(socketCause());
     } catch {
       warn(navigator.onLine ? "unreachable" : "offline");
+      wait = Math.max(wait, pause());
     }
-    pollTimer = isOpen() ? 0 : setTimeout(poll, 2 * SECOND);
+    pollTimer = isOpen() ? 0 : setTimeout(poll, wait);
   }
 
   // A socket can look open and be dead: after sleep, or silent while a reply should be written.
@@ -202,6 +207,7 @@
   if (root.dataset.socket) {
     connect();
     setInterval(() => {
+      if (isOpen()) tries = 0; // one that is closed again at once is no success
       const quiet = Date.now() - heard;
       if (quiet > (isWriting() ? 8 : 60) * SECOND) check();
       else if (Date.now() - lastWord > 25 * SECOND) say();
