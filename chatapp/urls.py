@@ -29,6 +29,7 @@ from chatapp.views import (
     sharing,
     theme,
     turns,
+    usage,
     versions,
 )
 
@@ -119,6 +120,7 @@ urlpatterns = [
     path("shared/<int:share_id>/revoke/", sharing.revoke, name="revoke_share"),
     path("s/<str:token>/", sharing.shared, name="shared"),
     path("s/<str:token>/continue/", sharing.continue_in_own, name="continue_shared"),
+    path("usage/", usage.usage, name="usage"),
     path("notice/", pages.dismiss_notice, name="dismiss_notice"),
     path("setup/<str:token>/", setup.set_up, name="setup"),
     path("language/", set_language, name="set_language"),

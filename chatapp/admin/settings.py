@@ -92,6 +92,22 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
             },
         ),
         (
+            _("Limits for each person"),
+            {
+                "description": _(
+                    "What one person may use; 0 is no limit. A day ends at midnight, and a reply that has begun is "
+                    "never cut. Under Users a person can be given limits of their own."
+                ),
+                "fields": [
+                    "sends_a_minute",
+                    "runs_at_once",
+                    "tokens_a_day",
+                    "money_a_day",
+                    "upload_megabytes_a_day",
+                ],
+            },
+        ),
+        (
             _("Waiting"),
             {
                 "description": _("How long a reply may keep a person waiting before it counts as lost."),

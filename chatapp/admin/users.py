@@ -9,8 +9,11 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminPasswordChangeForm, UserChangeForm
 from django.contrib.auth.models import User
-from django.db.models import Count
+from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpRequest
+from django.template.defaultfilters import floatformat
+from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -18,7 +21,8 @@ from chatapp import auditing
 from chatapp.accounts import NewAccountForm, free_email
 from chatapp.admin.desk import Changes, StaffOnly, count, named
 from chatapp.auditing import Action
-from chatapp.models import Chat
+from chatapp.history import allowing
+from chatapp.models import Allowance, Chat, DailyUse
 
 ADMINISTRATOR = _("Reaches these settings and sees the figures of all chats, but never what is written in them.")
 
@@ -28,7 +32,21 @@ def is_last_administrator(user: User) -> bool:
     return user.is_staff and user.is_active and not others.exists()
 
 
+OWN_LIMITS = forms.fields_for_model(Allowance, allowing.NAMES)
+
+
 class PersonForm(UserChangeForm):
+    sends_a_minute = OWN_LIMITS["sends_a_minute"]
+    runs_at_once = OWN_LIMITS["runs_at_once"]
+    tokens_a_day = OWN_LIMITS["tokens_a_day"]
+    money_a_day = OWN_LIMITS["money_a_day"]
+    upload_megabytes_a_day = OWN_LIMITS["upload_megabytes_a_day"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        own = Allowance.objects.filter(owner_id=self.instance.pk).first()
+        self.initial.update({name: getattr(own, name, None) for name in allowing.NAMES})
+
     def clean_email(self) -> str:
         return free_email(self.cleaned_data["email"], but=self.instance)
 
@@ -52,20 +70,45 @@ class PersonAdmin(StaffOnly, UserAdmin):
     add_form = NewAccountForm
     add_form_template = "admin/change_form.html"
     change_password_form = SetPasswordForm
-    list_display = ["username", "email", "is_staff", "is_active", "chat_count", "last_login"]
+    list_display = [
+        "username",
+        "email",
+        "is_staff",
+        "is_active",
+        "chat_count",
+        "tokens_today",
+        "cost_today",
+        "last_login",
+    ]
     list_filter = ["is_staff", "is_active"]
     search_fields = ["username", "email"]
     filter_horizontal = []
     actions = None
-    readonly_fields = ["last_login", "date_joined"]
+    readonly_fields = ["last_login", "date_joined", "used"]
     fieldsets = [
         (None, {"fields": ["username", "email", "password", "is_active", "is_staff"]}),
+        (
+            _("Limits of this person"),
+            {
+                "description": _("Empty: as everybody, by the settings. 0: no limit."),
+                "fields": [*allowing.NAMES, "used"],
+            },
+        ),
         (_("Dates"), {"fields": ["last_login", "date_joined"]}),
     ]
     add_fieldsets = [(None, {"fields": ["username", "email", "password1", "password2", "is_staff"]})]
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).annotate(chat_count=Count("chats"))
+        today = DailyUse.objects.filter(owner=OuterRef("pk"), day=timezone.localdate())
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                chat_count=Count("chats"),
+                tokens_today=Subquery(today.values("tokens")),
+                cost_today=Subquery(today.values("cost")),
+            )
+        )
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
@@ -77,9 +120,26 @@ class PersonAdmin(StaffOnly, UserAdmin):
     def chat_count(self, user: Any) -> str:
         return count(user.chat_count)
 
+    @admin.display(description=_("tokens today"), ordering="tokens_today")
+    def tokens_today(self, user: Any) -> str:
+        return count(user.tokens_today or 0)
+
+    @admin.display(description=_("cost today"), ordering="cost_today")
+    def cost_today(self, user: Any) -> str:
+        return floatformat(user.cost_today, 4) if user.cost_today else "–"
+
+    @admin.display(description=_("Used"))
+    def used(self, user: User) -> str:
+        periods = [(_("today"), 1), (_("7 days"), 7), (_("30 days"), 30)]
+        rows = [{"label": label, **allowing.use_of_days(user.pk, days)} for label, days in periods]
+        return render_to_string("usage/_periods.html", {"periods": rows})
+
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001 (Django's signature)
         obj.is_superuser = obj.is_staff
         super().save_model(request, obj, form, change)
+        if change:
+            own = {name: form.cleaned_data[name] for name in allowing.NAMES if name in form.cleaned_data}
+            allowing.set_allowance(owner_id=obj.pk, **own)
 
     def log_addition(self, request: HttpRequest, obj: User, message: Changes) -> None:  # type: ignore[override]
         auditing.record(Action.ACCOUNT_MADE, request=request, target=named(obj), detail=auditing.told(message))

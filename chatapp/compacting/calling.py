@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from chatapp import connecting, events
 from chatapp.database import patiently
 from chatapp.history import compactions, ledger, loading
 from chatapp.history.loading import Situation
 from chatapp.llm import Completion, Target, complete
-from chatapp.models import LanguageModel, UsageRecord
+from chatapp.models import Chat, LanguageModel, UsageRecord
 from chatapp.payloads import payload_of
 from compaction.judging import Verdict, judge
 from compaction.planning import Plan
@@ -56,7 +55,7 @@ class Summariser:
     """Whom a compaction asks, and for which row its calls are counted."""
 
     compaction_id: int
-    chat_id: UUID
+    chat: Chat
     model: LanguageModel
     target: Target
 
@@ -91,7 +90,7 @@ class Summariser:
         raise Rejected(verdict.code)
 
     async def _record_usage(self, usage: Usage) -> None:
-        record = await record_usage(UsageRecord.Kind.COMPACTION, self.chat_id, self.model, usage)
+        record = await record_usage(UsageRecord.Kind.COMPACTION, self.chat, self.model, usage)
         if record is None or record.cost is None:
             return
         try:
@@ -100,10 +99,18 @@ class Summariser:
             log.exception("What a compaction cost could not be recorded.")
 
 
-async def record_usage(kind: UsageRecord.Kind, chat_id: UUID, model: LanguageModel, usage: Usage) -> UsageRecord | None:
+async def record_usage(kind: UsageRecord.Kind, chat: Chat, model: LanguageModel, usage: Usage) -> UsageRecord | None:
     """In the ledger; one that fails never fails what it counts (rule I5), and gives None."""
     try:
-        return await patiently(ledger.record_usage, kind=kind, chat_id=chat_id, model=model, usage=usage, measured=True)
+        return await patiently(
+            ledger.record_usage,
+            kind=kind,
+            chat_id=chat.pk,
+            owner_id=chat.owner_id,
+            model=model,
+            usage=usage,
+            measured=True,
+        )
     except Exception:
         log.exception("Usage (%s) could not be recorded.", kind)
         return None
@@ -120,7 +127,7 @@ async def summariser_for(compaction_id: int, situation: Situation, *, model: Lan
     chosen = model or await patiently(loading.summariser_of, situation.site, situation.model)
     connected = connecting.connected(chosen)
     target = await connecting.reach(connected, situation.site)
-    return Summariser(compaction_id, situation.chat.pk, connected, target)
+    return Summariser(compaction_id, situation.chat, connected, target)
 
 
 def judged(completion: Completion, *, budget: int, source: str) -> Verdict:

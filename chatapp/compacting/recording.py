@@ -52,7 +52,7 @@ async def make_record(
         if stale.intersection(segments[slice(*bounds)]):
             break
         is_urgent = frozen.over_limit(segments, window, percent=URGENT_PERCENT, ratio=ratio)
-        if not is_urgent and await patiently(_somebody_waits, summariser.chat_id):
+        if not is_urgent and await patiently(_somebody_waits, summariser.chat.pk):
             break
         merged = await _merge(summariser, situation, segments, bounds, ratio=ratio)
         if not merged:

@@ -47,7 +47,7 @@ async def warm(chat_id: UUID) -> None:
         log.info("The prompt was not warmed: %s", error.code)
         return
     if completion and completion.usage:
-        await record_usage(UsageRecord.Kind.WARMING, chat_id, model, completion.usage)
+        await record_usage(UsageRecord.Kind.WARMING, situation.chat, model, completion.usage)
 
 
 async def _until_in_the_way(call: Coroutine[Any, Any, Completion]) -> Completion | None:

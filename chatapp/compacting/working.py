@@ -16,7 +16,7 @@ from chatapp.compacting.warming import warm
 from chatapp.database import patiently
 from chatapp.history import compactions, loading
 from chatapp.history.compactions import Ending
-from chatapp.history.errors import ChatBusy, Fenced
+from chatapp.history.errors import ChatBusy, Fenced, LimitReached
 from chatapp.leases import PROCESS
 from chatapp.llm import errors
 from chatapp.models import Compaction
@@ -68,7 +68,7 @@ async def compact_when_idle(chat_id: UUID) -> None:
         return
     if may_try(situation.memory, meter, situation.transcript):
         return
-    with suppress(ChatBusy):
+    with suppress(ChatBusy, LimitReached):
         compaction = await patiently(
             compactions.begin_compaction, chat_id=chat_id, trigger=Compaction.Trigger.IDLE, by=PROCESS
         )

@@ -173,7 +173,7 @@ async def _write_chunks(
     keys = chained_keys(str(summariser.model.pk), bare)
     done, summary = await patiently(compactions.note_chunks, compaction_id=summariser.compaction_id, keys=keys)
     for chunk, key in zip(chunks[done:], keys[done:], strict=True):
-        await events.publish(summariser.chat_id, events.Changed())
+        await events.publish(summariser.chat.pk, events.Changed())
         request = ask(chunk, summary_so_far=summary)
         summary = await summariser.summarise(request, budget=chunk.budget, source=chunk.text, tries=tries)
         await patiently(compactions.note_chunk_done, compaction_id=summariser.compaction_id, key=key, summary=summary)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from chatapp.history.errors import Reached
+
 
 class Unusable(Exception):
-    """`code` names the sentence in templates/files/_refused.html; `name` is the file's, made harmless."""
+    """`code` names the sentence in templates/files/_refused.html; `name` is the file's, made harmless.
 
-    def __init__(self, code: str, name: str = "") -> None:
+    `reached`: the limit that is in the way, if one is.
+    """
+
+    def __init__(self, code: str, name: str = "", *, reached: Reached | None = None) -> None:
         super().__init__(code)
-        self.code, self.name = code, name
+        self.code, self.name, self.reached = code, name, reached

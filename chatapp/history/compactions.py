@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from chatapp import metrics
+from chatapp.history.allowing import admit
 from chatapp.history.boundary import as_stored, compaction_in_force, record_for_path, segments_of
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.history.locking import lock_chat, number_change
@@ -45,7 +46,8 @@ def begin_compaction(
     `instructions` and `up_to` (the id of the last message to archive) are a person's wishes (rule B6), `to_model` is
     what the chat changes to when it is applied (rule B8).
 
-    Raises ChatBusy("already_running") or, for the button, ChatBusy("run_live").
+    Raises ChatBusy("already_running") or, for the button, ChatBusy("run_live"); LimitReached where no run has been
+    let in for it.
     """
     chat = lock_chat(chat_id)
     if Compaction.objects.live().filter(chat=chat).exists():
@@ -53,6 +55,8 @@ def begin_compaction(
     live_run = Run.objects.live().filter(chat=chat).first()
     if live_run and live_run.pk != run_id:
         raise ChatBusy("run_live")
+    if run_id is None:
+        admit(chat)
     number_change(chat)
     return Compaction.objects.create(
         chat=chat,

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
 
 class HistoryError(Exception):
     """Root. `code` names the sentence that a template shows."""
 
     code = "refused"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What else the sentence needs."""
+        return {}
 
 
 class ChatBusy(HistoryError):
@@ -23,6 +33,32 @@ class NotPossible(HistoryError):
     def __init__(self, code: str) -> None:
         super().__init__(code)
         self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A limit that leaves no more: of "sends", "runs", "tokens", "money" or "uploads" (megabytes) so many.
+
+    `ends_at`: when there is more; None where that hangs on a reply's end.
+    """
+
+    kind: str
+    most: int | Decimal
+    ends_at: datetime | None = None
+
+
+class LimitReached(HistoryError):
+    """The person has used what they may for now; tell them which limit and when it ends, and keep their text."""
+
+    code = "limit_reached"
+
+    def __init__(self, reached: Reached) -> None:
+        super().__init__(self.code)
+        self.reached = reached
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {"reached": self.reached}
 
 
 class Fenced(HistoryError):

@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from chatapp import leases
+from chatapp.history.allowing import take_upload
 from chatapp.history.candidates import Candidate, store
 from chatapp.history.errors import Fenced, NotPossible
 from chatapp.models import Import, ImportedFile
@@ -49,10 +50,11 @@ class Place:
 
 @transaction.atomic
 def begin(*, owner_id: int, name: str, size: int) -> Import:
-    """A file is about to arrive. Raises NotPossible while too many of the person's are still on their way."""
-    get_user_model().objects.select_for_update().get(pk=owner_id)
+    """A file is about to arrive. Raises NotPossible while too many of the person's are on their way, LimitReached."""
+    get_user_model().objects.select_for_update(no_key=True).get(pk=owner_id)
     if Import.objects.open().filter(owner_id=owner_id).count() >= MOST_OPEN:
         raise NotPossible("too_many_imports")
+    take_upload(owner_id=owner_id, size=size)
     return Import.objects.create(owner_id=owner_id, name=name, size=size)
 
 

@@ -5,30 +5,43 @@ from __future__ import annotations
 from decimal import Decimal
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from chatapp import metrics
-from chatapp.models import Endpoint, LanguageModel, UsageRecord
+from chatapp.history.allowing import add_use
+from chatapp.models import Chat, Endpoint, LanguageModel, UsageRecord
 from compaction.calibration import learn_ratio
 from compaction.setbacks import COUNTED, Setback
 from compaction.transcript import Usage
 
 
+@transaction.atomic
 def record_usage(
-    *, kind: UsageRecord.Kind, chat_id: UUID | None, model: LanguageModel, usage: Usage, measured: bool
+    *,
+    kind: UsageRecord.Kind,
+    chat_id: UUID,
+    owner_id: int,
+    model: LanguageModel,
+    usage: Usage,
+    measured: bool,
 ) -> UsageRecord:
+    """In the ledger, and among what the owner has used today, whether or not the chat is still there."""
     metrics.count_tokens(kind, usage)
+    cost = cost_of(model, usage)
+    chat = Chat.objects.select_for_update(no_key=True).filter(pk=chat_id).first()
+    add_use(owner_id=owner_id, tokens=usage.prompt + usage.completion, cost=cost or Decimal(0))
     return UsageRecord.objects.create(
         kind=kind,
-        chat_id=chat_id,
+        chat=chat,
         model_name=model.name,
         prompt_tokens=usage.prompt,
         completion_tokens=usage.completion,
         cached_tokens=usage.cached,
         reasoning_tokens=usage.reasoning,
         measured=measured,
-        cost=cost_of(model, usage),
+        cost=cost,
     )
 
 

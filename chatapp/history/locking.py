@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from chatapp.history.allowing import limited
 from chatapp.models import Chat
 
 # What a list of chats shows of one.
@@ -15,7 +16,8 @@ LISTED = {"title", "pinned_at", "archived_at", "folder_id", "unread_since", "exp
 
 def lock_chat(chat_id: UUID) -> Chat:
     """The chat's row, locked until the transaction ends (on SQLite the IMMEDIATE transaction is the lock)."""
-    return Chat.objects.select_for_update(of=("self",)).select_related("compacted_through").get(pk=chat_id)
+    rows = Chat.objects.select_for_update(of=("self",)).select_related("compacted_through")
+    return rows.annotate(**limited()).get(pk=chat_id)
 
 
 def number_change(

@@ -7,9 +7,10 @@ from uuid import UUID
 
 from django.db import transaction
 
+from chatapp.history.allowing import admit
 from chatapp.history.attaching import attach, file_ids_of, let_go
 from chatapp.history.drafts import clear_draft
-from chatapp.history.errors import NotPossible
+from chatapp.history.errors import LimitReached, NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.texts import storable
 from chatapp.history.turns import Turn, begin_turn
@@ -21,7 +22,7 @@ def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_ids: S
     """A turn with this message; None where it waits now, or waits already under the same key.
 
     It waits while a reply is written, and behind messages that are about to be sent. Where those wait for the person
-    (after a reply that didn't end well) it is sent at once, and they after it.
+    (after a reply that didn't end well) it is sent at once, and they after it. Raises LimitReached.
     """
     chat = lock_chat(chat_id)
     if idempotency_key and chat.queued.filter(idempotency_key=idempotency_key).exists():
@@ -31,6 +32,7 @@ def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_ids: S
     clear_draft(owner_id=chat.owner_id, chat_id=chat.pk, text=text, file_ids=file_ids)
     if is_sent or not must_wait:
         return begin_turn(chat_id=chat_id, text=text, idempotency_key=idempotency_key, by=by, file_ids=file_ids)
+    admit(chat, is_send=True)
     number_change(chat, touched=True)
     row = QueuedMessage.objects.create(chat=chat, text=storable(text), idempotency_key=idempotency_key)
     if file_ids:
@@ -42,33 +44,49 @@ def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_ids: S
 def begin_next(*, chat_id: UUID, by: str) -> Turn | None:
     """The turn of the message whose time has come, which leaves the queue in the same transaction; None without one.
 
-    Raises Chat.DoesNotExist.
+    Where its owner has reached a limit it goes on waiting. Raises Chat.DoesNotExist.
     """
     chat = lock_chat(chat_id)
     row = next_of(chat)
     if row is None:
         return None
-    file_ids = file_ids_of(row)
+    try:
+        return _begin(row, by=by)
+    except LimitReached:
+        return None
+
+
+def _begin(row: QueuedMessage, *, by: str) -> Turn:
+    """Raises LimitReached; then it is still there."""
+    turn = begin_turn(
+        chat_id=row.chat_id,
+        text=row.text,
+        idempotency_key=row.idempotency_key,
+        by=by,
+        file_ids=file_ids_of(row),
+        was_counted=True,
+    )
     row.delete()
-    return begin_turn(chat_id=chat_id, text=row.text, idempotency_key=row.idempotency_key, by=by, file_ids=file_ids)
+    return turn
 
 
 @transaction.atomic
 def send_now(*, chat_id: UUID, queued_id: int, by: str) -> Turn | Run:
     """This one goes first: its turn, or the run that must be stopped for it and is marked so.
 
-    Raises NotPossible once it no longer waits.
+    Raises NotPossible once it no longer waits, LimitReached where it has to.
     """
     chat = lock_chat(chat_id)
     row = _waiting(chat, queued_id)
+    live = Run.objects.live().filter(chat=chat).first()
     chat.queued.update(at_once=False)
+    if live is None:
+        return _begin(row, by=by)
+    admit(chat)
     chat.queued.filter(pk=row.pk).update(at_once=True)
     number_change(chat)
-    if turn := begin_next(chat_id=chat_id, by=by):
-        return turn
-    run = Run.objects.live().get(chat=chat)
-    Run.objects.filter(pk=run.pk).update(stop_requested=True)
-    return run
+    Run.objects.filter(pk=live.pk).update(stop_requested=True)
+    return live
 
 
 @transaction.atomic

@@ -12,6 +12,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
+from chatapp.history.allowing import admit
 from chatapp.history.attaching import attach
 from chatapp.history.drafts import clear_draft
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
@@ -54,7 +55,7 @@ def start_chat(
     `title`: where no words are said. `settings`: policy, parameters, and when it is deleted, where it is a
     temporary chat.
     """
-    get_user_model().objects.select_for_update().get(pk=owner_id)  # the same start twice at once is one chat
+    get_user_model().objects.select_for_update(no_key=True).get(pk=owner_id)  # the same start twice at once is one chat
     sent = (
         Message.objects.select_related("chat")
         .filter(chat__owner_id=owner_id, position=0, role=Message.Role.USER, idempotency_key=idempotency_key)
@@ -75,10 +76,19 @@ def start_chat(
 
 
 @transaction.atomic
-def begin_turn(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_ids: Sequence[UUID] = ()) -> Turn:
+def begin_turn(
+    *,
+    chat_id: UUID,
+    text: str,
+    idempotency_key: str,
+    by: str,
+    file_ids: Sequence[UUID] = (),
+    was_counted: bool = False,
+) -> Turn:
     """The person's message, the reply's placeholder and its run. The same key twice is one message.
 
-    Raises ChatBusy while a run is live; a message sent during a compaction waits behind it (rule I3).
+    Raises ChatBusy while a run is live, LimitReached where its owner may send no more; a message sent during a
+    compaction waits behind it (rule I3). `was_counted`: as a send, when it began to wait.
     """
     chat = lock_chat(chat_id)
     if sent := already_sent(chat, idempotency_key):
@@ -87,7 +97,7 @@ def begin_turn(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_
     last = chat.messages.on_path().last()
     number_change(chat, touched=True, archived_at=None)  # who writes in an archived chat wants it back
     message = store_said(chat, text, parent=last, idempotency_key=idempotency_key, file_ids=file_ids)
-    return Turn(chat, message, open_reply(chat, message, by=by))
+    return Turn(chat, message, open_reply(chat, message, by=by, was_counted=was_counted))
 
 
 @transaction.atomic
@@ -238,11 +248,13 @@ def first_status(chat: Chat) -> Message.Status:
     return Message.Status.QUEUED if compacting else Message.Status.STREAMING
 
 
-def open_run(chat: Chat, reply: Message, *, by: str) -> Run:
+def open_run(chat: Chat, reply: Message, *, by: str, was_counted: bool = False) -> Run:
+    """The one place where runs begin, and so where limits are asked. Raises LimitReached."""
+    admit(chat, is_send=not was_counted, is_run=True)
     return Run.objects.create(chat=chat, reply=reply, owner=by, lease_until=timezone.now() + LEASE)
 
 
-def open_reply(chat: Chat, message: Message, *, by: str) -> Run:
+def open_reply(chat: Chat, message: Message, *, by: str, was_counted: bool = False) -> Run:
     reply = Message.objects.create(
         chat=chat,
         parent=message,
@@ -252,4 +264,4 @@ def open_reply(chat: Chat, message: Message, *, by: str) -> Run:
         shown_revision=chat.revision,
         revision=chat.revision,
     )
-    return open_run(chat, reply, by=by)
+    return open_run(chat, reply, by=by, was_counted=was_counted)

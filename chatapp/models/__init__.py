@@ -1,4 +1,4 @@
-"""The rows: chats, messages, what waits, drafts, files, compactions, runs, usage, imports, endpoints, settings, log."""
+"""The rows: chats, messages, what waits, drafts, files, compactions, runs, usage, limits, endpoints, settings, log."""
 
 from chatapp.models.audit import AuditEntry
 from chatapp.models.chats import Chat
@@ -7,6 +7,7 @@ from chatapp.models.drafts import Draft
 from chatapp.models.endpoints import Endpoint, LanguageModel
 from chatapp.models.files import Attachment, File
 from chatapp.models.imports import Import, ImportedFile
+from chatapp.models.limits import Allowance, DailyUse
 from chatapp.models.messages import Message
 from chatapp.models.ordering import Folder, Tag
 from chatapp.models.presets import Preset
@@ -17,10 +18,12 @@ from chatapp.models.site import SiteSettings
 from chatapp.models.usage import UsageRecord
 
 __all__ = [
+    "Allowance",
     "Attachment",
     "AuditEntry",
     "Chat",
     "Compaction",
+    "DailyUse",
     "Draft",
     "Endpoint",
     "File",

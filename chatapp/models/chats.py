@@ -49,6 +49,9 @@ class ChatQuerySet(models.QuerySet["Chat"]):
 
 
 class Chat(models.Model):
+    # Whether its owner has any limit; known of a chat that history has locked.
+    is_limited: bool
+
     class Policy(models.TextChoices):
         """What happens as the window fills (rule J4); two mechanisms never act on one chat."""
 

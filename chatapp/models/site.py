@@ -152,6 +152,33 @@ class SiteSettings(SingletonModel):
         help_text=_("Seconds to wait for the first token: a cold local model may need minutes."),
     )
 
+    sends_a_minute = models.PositiveIntegerField(
+        _("messages a minute"),
+        default=0,
+        help_text=_("How many messages one person may send within a minute, new replies and edits among them."),
+    )
+    runs_at_once = models.PositiveIntegerField(
+        _("replies at once"),
+        default=0,
+        help_text=_("How many replies may be written for one person at the same time, in all their chats."),
+    )
+    tokens_a_day = models.PositiveBigIntegerField(
+        _("tokens a day"),
+        default=0,
+        help_text=_("Prompt and completion tokens of all calls for one person: replies, folding, titles."),
+    )
+    money_a_day = models.DecimalField(
+        _("money a day"),
+        default=0,
+        max_digits=12,
+        decimal_places=4,
+        validators=[MinValueValidator(0)],
+        help_text=_("What those calls may cost, in the currency of the models’ prices. Without prices nothing counts."),
+    )
+    upload_megabytes_a_day = models.PositiveIntegerField(
+        _("uploads a day"), default=0, help_text=_("Megabytes of files that one person may attach or import.")
+    )
+
     class Meta:
         verbose_name = verbose_name_plural = _("settings")
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.template.loader import render_to_string
 
 from chatapp.fields import number_in
-from chatapp.history import chats, loading, metering, queueing
+from chatapp.history import allowing, chats, loading, metering, queueing
 from chatapp.models import Chat, LanguageModel, Message, Run, SiteSettings
 from chatapp.models.messages import MessageQuerySet
 from chatapp.presenting.fold import folds_next, is_resting, notable_compaction, view_divider, view_meter
@@ -67,6 +67,7 @@ def _page_of(chat: Chat) -> ChatPage:
     run_live = Run.objects.live().filter(chat=chat).exists()
     queued = list(chat.queued.in_order().with_files())
     when_idle = run_live and site.compacts_when_idle and not queued  # what waits is sent before anything is folded
+    rests = bool(queued) and not run_live and queueing.next_of(chat) is None
     is_due = folds_next(chat, meter, model, when_idle=when_idle)
     return ChatPage(
         chat=chat,
@@ -80,7 +81,8 @@ def _page_of(chat: Chat) -> ChatPage:
         earlier_before=None,
         run_live=run_live,
         queued=queued,
-        queue_rests=bool(queued) and not run_live and queueing.next_of(chat) is None,
+        queue_rests=rests,
+        queue_held=allowing.reached_by(chat.owner_id, is_run=True) if queued and not (run_live or rests) else None,
         is_resting=is_resting(chat, model),
         folds_next="" if not is_due else "end" if when_idle else "send",
     )
@@ -221,6 +223,7 @@ def empty_page() -> dict[str, Any]:
         "run_live": False,
         "queued": [],
         "queue_rests": False,
+        "queue_held": None,
         "is_resting": False,
         "folds_next": "",
         "temporary_hours": site.temporary_hours,

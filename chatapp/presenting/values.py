@@ -11,6 +11,7 @@ from uuid import UUID
 from django.http import QueryDict
 from django.utils.safestring import SafeString
 
+from chatapp.history.errors import Reached
 from chatapp.models import Chat, Compaction, File, Folder, LanguageModel, Message, QueuedMessage, Tag
 from chatapp.rendering import Frame
 
@@ -205,7 +206,8 @@ class OlderPage:
 class ChatPage:
     """Everything that chat/page.html and chat/changes.html read of one chat.
 
-    `queued`: the messages that wait to be sent; `queue_rests` where they wait for the person, not for a reply's end.
+    `queued`: the messages that wait to be sent; `queue_rests` where they wait for the person, not for a reply's end,
+    `queue_held`: the limit that they wait for.
     `folds_next`: when earlier turns fold by themselves next, "end" (of this reply) or "send"; "" while they don't.
     """
 
@@ -221,6 +223,7 @@ class ChatPage:
     run_live: bool
     queued: list[QueuedMessage]
     queue_rests: bool
+    queue_held: Reached | None
     is_resting: bool
     folds_next: str
 

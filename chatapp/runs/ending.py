@@ -54,15 +54,17 @@ async def finish(live: LiveRun, outcome: Outcome) -> None:
         else:
             status = Message.Status(live.continued.status)
     await _note_answer(live, outcome)  # before the pages are told that something has changed
-    await patiently(
-        turns.finish_turn,
-        run_id=live.run_id,
-        attempt=live.attempt,
-        status=status,
-        content=live.text,
-        **facts,
-    )
-    await record_call(live, outcome)
+    try:
+        await patiently(
+            turns.finish_turn,
+            run_id=live.run_id,
+            attempt=live.attempt,
+            status=status,
+            content=live.text,
+            **facts,
+        )
+    finally:  # taken over, or deleted with its chat: it was asked for all the same
+        await record_call(live, outcome)
     _tell(live, outcome)
 
 
@@ -111,9 +113,10 @@ def _facts_of_call(live: LiveRun) -> dict[str, Any]:
 async def record_call(live: LiveRun, outcome: Outcome) -> None:
     """In the ledger, and as a lesson for the model's estimates; a failing ledger never fails a reply."""
     usage, model = live.gathered.usage, outcome.model
-    if model is None or not (usage or live.gathered.text):
+    written = live.gathered.text + live.gathered.reasoning
+    if model is None or not (usage or written):
         return
-    estimate = Usage(prompt=outcome.estimated_prompt, completion=estimate_text(live.gathered.text))
+    estimate = Usage(prompt=outcome.estimated_prompt, completion=estimate_text(written))
     try:
         if usage and usage.prompt:
             await patiently(
@@ -123,6 +126,7 @@ async def record_call(live: LiveRun, outcome: Outcome) -> None:
             ledger.record_usage,
             kind=UsageRecord.Kind.REPLY,
             chat_id=live.chat_id,
+            owner_id=live.owner_id,
             model=model,
             usage=usage or estimate,
             measured=usage is not None,

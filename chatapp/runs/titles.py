@@ -7,7 +7,7 @@ from uuid import UUID
 
 from chatapp import connecting, events
 from chatapp.database import patiently
-from chatapp.history import chats, ledger, loading
+from chatapp.history import allowing, chats, ledger, loading
 from chatapp.llm import complete, errors
 from chatapp.models import UsageRecord
 from compaction.prompts import clean_title, title_request
@@ -27,6 +27,8 @@ async def suggest(chat_id: UUID) -> None:
     messages = situation.transcript.messages
     if len(messages) < 2 or situation.chat.is_compacted or situation.chat.titled_by_hand:
         return
+    if await patiently(allowing.reached_by, situation.chat.owner_id):
+        return
     try:
         model = connecting.connected(situation.model)
         target = connecting.target_of(model, situation.site)
@@ -40,6 +42,7 @@ async def suggest(chat_id: UUID) -> None:
             ledger.record_usage,
             kind=UsageRecord.Kind.TITLE,
             chat_id=chat_id,
+            owner_id=situation.chat.owner_id,
             model=model,
             usage=completion.usage,
             measured=True,

@@ -56,7 +56,7 @@ def answer_command(
     try:
         begun = command(chat_id=chat.pk, **facts)
     except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
+        return answer_refusal(request, refused.code, chat=chat, **refused.facts)
     if then:
         then(begun)
     return answer_changes(request, chat.pk)

@@ -15,7 +15,9 @@ from chatapp.files.limits import MOST_BYTES, MOST_FILES
 from chatapp.files.naming import harmless_name
 from chatapp.files.reading import read_upload
 from chatapp.files.unusable import Unusable
+from chatapp.history.allowing import take_upload
 from chatapp.history.attaching import attached, forget_oldest
+from chatapp.history.errors import LimitReached
 from chatapp.history.texts import as_typed
 from chatapp.models import File, LanguageModel
 from chatapp.views.answering import PersonRequest
@@ -78,9 +80,13 @@ def pending_in(request: PersonRequest, *, model: LanguageModel | None) -> Pendin
 
 def take_in(request: PersonRequest, upload: UploadedFile, *, model: LanguageModel | None) -> File:
     """Stored, attached to nothing yet. Raises Unusable."""
-    name = upload.name or ""
-    if (upload.size or 0) > MOST_BYTES:
+    name, size = upload.name or "", upload.size or 0
+    if size > MOST_BYTES:
         raise Unusable("too_many_bytes", harmless_name(name))
+    try:
+        take_upload(owner_id=request.user.pk, size=size)
+    except LimitReached as refused:
+        raise Unusable(refused.code, harmless_name(name), reached=refused.reached) from refused
     sees_images = bool(model and model.sees_images)
     file = read_upload(name, upload.read(), owner_id=request.user.pk, sees_images=sees_images)
     file.save(force_insert=True)

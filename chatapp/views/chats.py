@@ -75,7 +75,7 @@ def choose_model(request: PersonRequest, chat_id: UUID) -> HttpResponse:
             compactions.refuse_while_busy(chat)
             return _tell(request, {"chat": chat, "change": change})
     except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
+        return answer_refusal(request, refused.code, chat=chat, **refused.facts)
     return answer_changes(request, chat.pk)
 
 

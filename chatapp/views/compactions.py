@@ -44,7 +44,7 @@ def compact(request: PersonRequest, chat_id: UUID) -> HttpResponse:
             up_to=form.cleaned_data["up_to"],
         )
     except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
+        return answer_refusal(request, refused.code, chat=chat, **refused.facts)
     runs.start_compaction(compaction)
     return answer_changes(request, chat.pk)
 

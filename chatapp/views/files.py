@@ -70,7 +70,8 @@ def text(request: PersonRequest, file_id: UUID) -> HttpResponse:
 
 
 def _refuse(request: PersonRequest, why: Unusable) -> HttpResponse:
-    return render(request, "files/_refused.html", {"code": why.code, "name": why.name}, status=422)
+    context = {"code": why.code, "name": why.name, "reached": why.reached}
+    return render(request, "files/_refused.html", context, status=422)
 
 
 def _model_for(request: PersonRequest) -> LanguageModel | None:

@@ -17,7 +17,7 @@ from chatapp import importing
 from chatapp.archives.opening import CHUNK, shown_name
 from chatapp.fields import number_in
 from chatapp.history import importing as history
-from chatapp.history.errors import NotPossible
+from chatapp.history.errors import HistoryError
 from chatapp.importing.files import OutOfStep
 from chatapp.models import Chat, Import
 from chatapp.views.answering import PersonRequest
@@ -43,8 +43,8 @@ def import_chats(request: PersonRequest) -> HttpResponse:
         return _refuse(request, "form_too_large")
     try:
         row = history.begin(owner_id=request.user.pk, name=shown_name(file.name or ""), size=file.size or 0)
-    except NotPossible as refused:
-        return _refuse(request, refused.code)
+    except HistoryError as refused:
+        return _refuse(request, refused.code, **refused.facts)
     _take_in(row, file.chunks(), at=0)
     return redirect(row)
 
@@ -57,8 +57,8 @@ def _announce(request: PersonRequest) -> HttpResponse:
         return _refuse(request, "too_large")
     try:
         row = history.begin(owner_id=request.user.pk, name=shown_name(name), size=size)
-    except NotPossible as refused:
-        return _refuse(request, refused.code)
+    except HistoryError as refused:
+        return _refuse(request, refused.code, **refused.facts)
     if not size:
         _take_in(row, [], at=0)
     part = reverse("import_part", args=[row.pk])
@@ -126,8 +126,8 @@ def _page(request: PersonRequest, *, status: int = 200, **facts: Any) -> HttpRes
     return render(request, "archives/import.html", {"recent": recent, **limits, **facts}, status=status)
 
 
-def _refuse(request: PersonRequest, code: str) -> HttpResponse:
+def _refuse(request: PersonRequest, code: str, **facts: Any) -> HttpResponse:
     """A script gets the sentence alone."""
     if "size" in request.POST:
-        return render(request, "archives/_problem.html", {"problem": code}, status=422)
-    return _page(request, problem=code, status=422)
+        return render(request, "archives/_problem.html", {"problem": code, **facts}, status=422)
+    return _page(request, problem=code, status=422, **facts)

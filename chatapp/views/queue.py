@@ -27,7 +27,7 @@ def send_now(request: PersonRequest, chat_id: UUID, queued_id: int) -> HttpRespo
     try:
         begun = queueing.send_now(chat_id=chat.pk, queued_id=queued_id, by=PROCESS)
     except NotPossible as refused:
-        return answer_refusal(request, refused.code, chat=chat)
+        return answer_refusal(request, refused.code, chat=chat, **refused.facts)
     if isinstance(begun, Run):
         runs.stop(begun)
     else:
@@ -61,5 +61,5 @@ def discard(request: PersonRequest, chat_id: UUID, queued_id: int) -> HttpRespon
     try:
         queueing.take_back(chat_id=chat.pk, queued_id=queued_id)
     except NotPossible as refused:
-        return answer_refusal(request, refused.code, chat=chat)
+        return answer_refusal(request, refused.code, chat=chat, **refused.facts)
     return answer_changes(request, chat.pk)

@@ -15,8 +15,9 @@ from django.views.decorators.http import require_POST
 
 from chatapp import runs
 from chatapp.fields import LONGEST_TEXT, TypedText
+from chatapp.files.unusable import Unusable
 from chatapp.history import chats, continuing, loading, metering, paths, queueing, temporary, turns
-from chatapp.history.errors import HistoryError
+from chatapp.history.errors import HistoryError, LimitReached
 from chatapp.leases import PROCESS
 from chatapp.models import Chat, File, LanguageModel, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
@@ -66,7 +67,7 @@ def start(request: PersonRequest) -> HttpResponse:
     settings = settings_of_new_chat(request.POST, model=model)
     typed: dict[str, Any] = {"draft": request.POST.get("text", ""), "draft_files": chosen.files}
     if chosen.problem:
-        return refuse_start(request, chosen.problem.code, settings, file_name=chosen.problem.name or "…", **typed)
+        return refuse_start(request, chosen.problem.code, settings, **_facts_of(chosen.problem), **typed)
     if not form.is_valid():
         return refuse_start(request, form.refusal(), settings, **typed)
     if not settings.is_valid():
@@ -74,19 +75,22 @@ def start(request: PersonRequest) -> HttpResponse:
     system_prompt = settings.cleaned_data["system_prompt"] or settings.default_prompt
     if not metering.fits(system_prompt, settings.limits, form.cleaned_data["text"], chosen.files):
         return refuse_start(request, "larger_than_window", settings, **typed)
-    turn = turns.start_chat(
-        owner_id=request.user.pk,
-        text=form.cleaned_data["text"],
-        file_ids=chosen.ids,
-        title=chosen.files[0].name if chosen.files else "",
-        idempotency_key=form.cleaned_data["idempotency_key"],
-        model=model,
-        system_prompt=system_prompt,
-        parameters=chats.merged_parameters({}, settings.changed_parameters()),
-        policy=settings.cleaned_data["policy"] or Chat.Policy.COMPACT,
-        expires_at=temporary.end_of_new(SiteSettings.get_solo()) if "temporary" in request.POST else None,
-        by=PROCESS,
-    )
+    try:
+        turn = turns.start_chat(
+            owner_id=request.user.pk,
+            text=form.cleaned_data["text"],
+            file_ids=chosen.ids,
+            title=chosen.files[0].name if chosen.files else "",
+            idempotency_key=form.cleaned_data["idempotency_key"],
+            model=model,
+            system_prompt=system_prompt,
+            parameters=chats.merged_parameters({}, settings.changed_parameters()),
+            policy=settings.cleaned_data["policy"] or Chat.Policy.COMPACT,
+            expires_at=temporary.end_of_new(SiteSettings.get_solo()) if "temporary" in request.POST else None,
+            by=PROCESS,
+        )
+    except LimitReached as refused:
+        return refuse_start(request, refused.code, settings, **refused.facts, **typed)
     begin_run(turn)
     if not request.htmx:
         return redirect(turn.chat)
@@ -103,18 +107,21 @@ def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     form = MessageForm(request.POST, files=chosen.files)
     typed: dict[str, Any] = {"draft": request.POST.get("text", ""), "draft_files": chosen.files, "status": 422}
     if chosen.problem:
-        return answer_refusal(request, chosen.problem.code, chat=chat, file_name=chosen.problem.name or "…", **typed)
+        return answer_refusal(request, chosen.problem.code, chat=chat, **_facts_of(chosen.problem), **typed)
     if not form.is_valid():
         return answer_refusal(request, form.refusal(), chat=chat, **typed)
     if not metering.fits_alone(chat, form.cleaned_data["text"], chosen.files):
         return answer_refusal(request, "larger_than_window", chat=chat, **typed)
-    turn = queueing.send(
-        chat_id=chat.pk,
-        text=form.cleaned_data["text"],
-        file_ids=chosen.ids,
-        idempotency_key=form.cleaned_data["idempotency_key"],
-        by=PROCESS,
-    )
+    try:
+        turn = queueing.send(
+            chat_id=chat.pk,
+            text=form.cleaned_data["text"],
+            file_ids=chosen.ids,
+            idempotency_key=form.cleaned_data["idempotency_key"],
+            by=PROCESS,
+        )
+    except LimitReached as refused:
+        return answer_refusal(request, refused.code, chat=chat, **refused.facts, **typed)
     if turn:
         begin_run(turn)
     return answer_changes(request, chat.pk, trigger=SENT)
@@ -152,12 +159,16 @@ def show_version(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
     try:
         paths.show_version(chat_id=chat.pk, message_id=message_id)
     except HistoryError as refused:
-        return answer_refusal(request, refused.code, chat=chat)
+        return answer_refusal(request, refused.code, chat=chat, **refused.facts)
     answer = answer_changes(request, chat.pk)
     if not request.htmx:
         position = chat.messages.get(pk=message_id).position
         return redirect(f"{chat.get_absolute_url()}?m={position}#m-{position}")
     return answer
+
+
+def _facts_of(problem: Unusable) -> dict[str, Any]:
+    return {"file_name": problem.name or "…", "reached": problem.reached}
 
 
 def _chosen_model(request: PersonRequest) -> LanguageModel | None:

@@ -41,7 +41,7 @@ def edit_message(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
     try:
         _carry_out(request.POST.get("how", ""), chat, message_id, form)
     except HistoryError as refused:
-        return _refuse_edit(request, refused.code, chat, message_id, status=409)
+        return _refuse_edit(request, refused.code, chat, message_id, status=409, **refused.facts)
     return answer_changes(request, chat.pk, trigger=EDITED)
 
 
@@ -59,12 +59,14 @@ def _carry_out(how: str, chat: Chat, message_id: int, form: MessageForm) -> None
         begin_run(editing.begin_edited(**wording, by=PROCESS))
 
 
-def _refuse_edit(request: PersonRequest, code: str, chat: Chat, message_id: int, *, status: int) -> HttpResponse:
+def _refuse_edit(
+    request: PersonRequest, code: str, chat: Chat, message_id: int, *, status: int, **facts: Any
+) -> HttpResponse:
     """What was typed stays in the form."""
     if request.htmx:
-        return answer_refusal(request, code, status=status)
+        return answer_refusal(request, code, status=status, **facts)
     typed = {"text": request.POST.get("text", ""), "key": request.POST.get("idempotency_key", "")}
-    return _edit_form(request, chat, message_id, **typed, composer_error=code, status=status)
+    return _edit_form(request, chat, message_id, **typed, composer_error=code, status=status, **facts)
 
 
 def _edit_form(request: PersonRequest, chat: Chat, message_id: int, *, status: int = 200, **facts: Any) -> HttpResponse:

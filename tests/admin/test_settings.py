@@ -7,12 +7,14 @@ import re
 import pytest
 from django.test import Client
 
+from chatapp.history import allowing
 from chatapp.models import SiteSettings
 from compaction.budget import trigger_tokens
 from tests.admin.making import make_endpoint, make_model
 
 PAGE = "/admin/chatapp/sitesettings/"
 NUMBERS = {"threshold_percent": "85", "tail_percent": "30", "summary_percent": "5", "exact_percent": "4"}
+NUMBERS |= dict.fromkeys(allowing.NAMES, "0")
 TICKS = {"compacts_when_idle": "on", "warms_prompt": "on"}
 PATIENCE = {"temporary_hours": "24", "audit_days": "365", "first_token_seconds": "600", "stall_seconds": "120"}
 TEXTS = {"summariser": "", "default_model": "", "system_prompt": "", "summary_prompt": ""}

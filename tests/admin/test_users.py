@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from chatapp.models import Chat, Message
+from chatapp.history import allowing
+from chatapp.models import Allowance, Chat, Message
 from tests.admin.making import make_compacted_chat
 from tests.people import PASSWORD, make_user
 
@@ -56,6 +59,31 @@ def test_last_administrator_cannot_lock_everybody_out(staff: Client, sam: User, 
 
     assert "This is the only administrator" in response.content.decode()
     assert User.objects.filter(is_staff=True, is_active=True).exists()
+
+
+def test_limits_of_one_person_are_set_on_their_page_and_taken_away_again(staff: Client) -> None:
+    alice = make_user("alice")
+    form = {"username": "alice", "email": "", "is_active": "on"}
+
+    staff.post(page_of(alice), form | {"tokens_a_day": "5000", "runs_at_once": "0"})
+    own = Allowance.objects.get()
+    shown = staff.get(page_of(alice)).content.decode()
+    staff.post(page_of(alice), form)
+
+    assert (own.tokens_a_day, own.runs_at_once, own.money_a_day) == (5000, 0, None)
+    assert 'value="5000"' in shown
+    assert not Allowance.objects.exists()
+
+
+def test_staff_sees_who_has_used_what(staff: Client) -> None:
+    alice = make_user("alice")
+    allowing.add_use(owner_id=alice.pk, tokens=54_321, cost=Decimal("0.25"), upload_bytes=2_000_000)
+
+    in_list, own = staff.get("/admin/auth/user/").content.decode(), staff.get(page_of(alice)).content.decode()
+
+    assert "54,321" in in_list
+    assert "0.2500" in in_list
+    assert own.count("54,321") == 3
 
 
 def test_nobody_deletes_themselves(staff: Client, sam: User) -> None:
