@@ -1,13 +1,15 @@
-"""What of allauth is offered: signing in and out, signing up where it is open, and changing one's password.
+"""The account: of allauth signing in and out, signing up where it is open and changing one's password; beside it
+where one is signed in.
 
 Whatever needs mail isn't here, as Foldline sends none.
 """
 
 from allauth.account import views
-from django.urls import path
+from django.urls import path, re_path, reverse_lazy
 from django.views.generic import TemplateView
 
 from chatapp import accounts
+from chatapp.views import account
 
 urlpatterns = [
     path(
@@ -33,4 +35,13 @@ urlpatterns = [
         TemplateView.as_view(template_name="account/password_reset.html"),
         name="account_reset_password",
     ),
+    # The link that `manage.py resetpassword` prints.
+    re_path(
+        r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[0-9A-Za-z-]+)/$",
+        views.PasswordResetFromKeyView.as_view(success_url=reverse_lazy("account_login")),
+        name="account_reset_password_from_key",
+    ),
+    path("devices/", account.devices, name="devices"),
+    path("devices/<int:sign_in_id>/end/", account.end_device, name="end_device"),
+    path("devices/end/", account.end_other_devices, name="end_other_devices"),
 ]

@@ -17,6 +17,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 
+from chatapp import auditing, sign_ins
 from chatapp.models import SiteSettings
 
 
@@ -34,6 +35,13 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:  # noqa: ARG002 (allauth's signature)
         return sign_up_open()
+
+    def set_password(self, user: User, password: str) -> None:
+        """Whoever knew the former one is out; allauth keeps the session in which it was changed."""
+        super().set_password(user, password)
+        sign_ins.end_all(user)
+        target = f"user: {user.get_username()}"
+        auditing.record(auditing.Action.PASSWORD_CHANGED, request=self.request, actor=user, target=target)
 
     def is_safe_url(self, url: str | None) -> bool:
         """Only this very host: allauth would also send people to every allowed one, on whatever serves there."""

@@ -35,5 +35,10 @@ def addresses(host: str, port: int) -> list[str]:
     return [f"http://{name}:{port}/" for name in hosts if name]
 
 
+def to_print(public_url: str, host: str, port: int) -> list[str]:
+    """What people type: the public address alone where there is one."""
+    return [f"{public_url}/"] if public_url else addresses(host, port)
+
+
 def bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host

@@ -22,8 +22,8 @@ Event = MutableMapping[str, Any]
 FORMATS = ("console", "json")
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
-# Shared links and the one of the first account, whatever else is long and no chat's or file's id, and a password.
-_DOOR = re.compile(r"(/(?:s|setup)/)[^/\s?]+")
+# Links (shared, of the first account, of a new password), whatever else is long and no id, a password in an address.
+_DOOR = re.compile(r"(/(?:s|setup|reset/key)/)[^/\s?]+")
 _TOKEN = re.compile(r"(?<=/)(?![0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:/|$))[A-Za-z0-9_:-]{24,}(?=/|\s|$)")
 _PASSWORD = re.compile(r"(://)[^/@\s]+@")
 # Their words are the interpreter's, the system's or, on their first line, the database's.

@@ -1,4 +1,4 @@
-"""What stands around every view: a line in the log and the figures of each request, and all of it in one thread."""
+"""What stands around every view: a line in the log, the figures and the place of each request, all in one thread."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -13,7 +14,8 @@ from django.contrib.auth import SESSION_KEY
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_only_middleware
 
-from chatapp import metrics
+from chatapp import metrics, sign_ins
+from chatapp.database import AWAY
 
 Answer = Callable[[HttpRequest], HttpResponse]
 
@@ -76,6 +78,19 @@ def _whose(request: HttpRequest) -> dict[str, Any]:
     if request.resolver_match and (chat := request.resolver_match.kwargs.get("chat_id")):
         whose["chat"] = str(chat)
     return whose
+
+
+@sync_only_middleware
+def note_sign_ins(get_response: Answer) -> Answer:
+    """After the answer is made, so that the one who has just signed in is noted under the new session."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        with suppress(*AWAY):  # what was done is done, and the next visit is noted as well
+            sign_ins.note(request)
+        return response
+
+    return answer
 
 
 @sync_only_middleware

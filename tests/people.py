@@ -12,6 +12,12 @@ def make_user(name: str, *, email: str = "", is_staff: bool = False) -> User:
     return User.objects.create_user(name, email, PASSWORD, is_staff=is_staff, is_superuser=is_staff)
 
 
+def known(client: Client) -> Client:
+    """The same after its first visit, which is the one that is noted; for tests that count queries."""
+    client.get("/offline/")
+    return client
+
+
 def signed_in(user: User) -> Client:
     client = Client()
     client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")

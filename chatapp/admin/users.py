@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chatapp import auditing
+from chatapp import auditing, sign_ins
 from chatapp.accounts import NewAccountForm, free_email
 from chatapp.admin.desk import Changes, StaffOnly, count, named
 from chatapp.auditing import Action
@@ -63,6 +63,11 @@ class SetPasswordForm(AdminPasswordChangeForm):
         super().__init__(*args, **kwargs)
         # An account without a password couldn't sign in at all; "active" is the tick for that.
         self.fields.pop("usable_password", None)
+
+    def save(self, commit: bool = True) -> User:  # noqa: FBT001, FBT002 (Django's signature)
+        """Whoever knew the former one is out; whoever changes their own stays, as Django renews that session."""
+        sign_ins.end_all(self.user)
+        return super().save(commit=commit)
 
 
 class PersonAdmin(StaffOnly, UserAdmin):
@@ -140,6 +145,8 @@ class PersonAdmin(StaffOnly, UserAdmin):
         if change:
             own = {name: form.cleaned_data[name] for name in allowing.NAMES if name in form.cleaned_data}
             allowing.set_allowance(owner_id=obj.pk, **own)
+        if not obj.is_active:
+            sign_ins.end_all(obj)
 
     def log_addition(self, request: HttpRequest, obj: User, message: Changes) -> None:  # type: ignore[override]
         auditing.record(Action.ACCOUNT_MADE, request=request, target=named(obj), detail=auditing.told(message))

@@ -14,6 +14,7 @@ from chatapp.models.presets import Preset
 from chatapp.models.queue import QueuedMessage
 from chatapp.models.runs import Run
 from chatapp.models.shares import Share
+from chatapp.models.sign_ins import SignIn
 from chatapp.models.site import SiteSettings
 from chatapp.models.usage import UsageRecord
 
@@ -36,6 +37,7 @@ __all__ = [
     "QueuedMessage",
     "Run",
     "Share",
+    "SignIn",
     "SiteSettings",
     "Tag",
     "UsageRecord",

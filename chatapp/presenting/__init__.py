@@ -1,5 +1,6 @@
 """What a page of a chat shows; the same for a whole page, a fragment and the socket."""
 
+from chatapp.presenting.devices import read_devices
 from chatapp.presenting.examples import EXAMPLES
 from chatapp.presenting.finding import read_finding
 from chatapp.presenting.fold import view_meter
@@ -35,6 +36,7 @@ __all__ = [
     "place_asked",
     "read_archived",
     "read_changes",
+    "read_devices",
     "read_earlier",
     "read_finding",
     "read_frozen",

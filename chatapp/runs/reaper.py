@@ -2,7 +2,7 @@
 
 Whoever could not prolong a lease because the database was away isn't dead: once it is back, all have a lease's time.
 Beside that it sends the message that a dead process should have sent, erases what was deleted an hour ago, and deletes
-temporary chats and rows of the audit log whose time is over.
+temporary chats, rows of the audit log and sessions whose time is over.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Collection
 from itertools import count
 from uuid import UUID
 
-from chatapp import auditing, events, leases
+from chatapp import auditing, events, leases, sign_ins
 from chatapp.database import AWAY, in_database
 from chatapp.history import compactions, deleting, queueing, temporary, turns
 from chatapp.history.compactions import Ending
@@ -36,6 +36,7 @@ async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]], writing
                 for chat_id in await in_database(deleting.erase_deleted):
                     await events.publish(chat_id, events.Changed())
                 await in_database(auditing.prune)
+                await in_database(sign_ins.forget_ended)
             reaped = await in_database(reap, tuple(writing)) if time.monotonic() > blind_until else []
             for chat_id, owner_id in [*reaped, *await in_database(temporary.delete_expired)]:
                 await events.publish_listed(chat_id, owner_id)

@@ -42,7 +42,7 @@ def settings_form(client: Client, **changes: object) -> dict[str, object]:
     """What the form of the settings holds now, with `changes` made."""
     form = client.get(SETTINGS).context["adminform"].form
     values = {name: form.initial.get(name) for name in form.fields}
-    return {name: value for name, value in (values | changes).items() if value not in {None, False}}
+    return {name: value for name, value in (values | changes).items() if value is not None and value is not False}
 
 
 def test_signing_in_and_out_are_rows_with_address_and_device(client: Client) -> None:

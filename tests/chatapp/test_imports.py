@@ -23,7 +23,7 @@ from chatapp.importing.steps import steps
 from chatapp.models import Chat, Import
 from tests.factories import make_chat, make_user
 from tests.foreign_exports import as_json, as_zip, chatgpt, chatgpt_node, librechat, openwebui
-from tests.people import signed_in
+from tests.people import known, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -436,7 +436,7 @@ def test_progress_asks_for_itself_until_it_has_ended(alice: User) -> None:
 
 
 def test_progress_page_asks_no_more_of_the_database_for_more_files(alice: User, django_assert_num_queries: Any) -> None:
-    client = signed_in(alice)
+    client = known(signed_in(alice))
     addresses = []
     for count in (2, 12):
         files = {f"{n}.json": as_json([chatgpt(name=f"{count} {n}"), {"mapping": {}}]) for n in range(count)}

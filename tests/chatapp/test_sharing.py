@@ -13,7 +13,7 @@ from django.test import Client
 from chatapp.history import sharing
 from chatapp.models import Chat, Message, Share, SiteSettings
 from tests.factories import add_messages, fold, make_chat, make_user
-from tests.people import signed_in
+from tests.people import known, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -285,12 +285,13 @@ def test_queries_do_not_grow_with_messages_or_links(
 ) -> None:
     short, long = make_chat(alice, "Hello", "Hi."), make_chat(alice, *["Hello", "Hi."] * 20)
     SiteSettings.get_solo()
+    known(charlie)
 
     for chat in (short, long):
         address = share(chat).get_absolute_url()
         with django_assert_num_queries(4):
             charlie.get(address)
-    owner = signed_in(alice)
+    owner = known(signed_in(alice))
     for _ in range(3):
         share(long)
         with django_assert_num_queries(4):

@@ -91,9 +91,7 @@ class Command(BaseCommand):
             raise CommandError(why_not_listening(server.failure))
 
     def greeting(self) -> list[str]:
-        here, *elsewhere = (
-            [f"{settings.PUBLIC_URL}/"] if settings.PUBLIC_URL else addresses.addresses(settings.HOST, settings.PORT)
-        )
+        here, *elsewhere = addresses.to_print(settings.PUBLIC_URL, settings.HOST, settings.PORT)
         lines = [f"Foldline is at {here}", *(f"From other machines: {address}" for address in elsewhere)]
         if token := accounts.setup_link_token():
             lines.append(f"Make the first account: {here.rstrip('/')}{reverse('setup', args=[token])}")
