@@ -16,6 +16,7 @@ from chatapp.destinations import Forbidden
 from chatapp.llm.clients import Connection, ErrorAnswer
 from chatapp.llm.deltas import Event
 from chatapp.llm.errors import EndpointError, EndpointRefused, EndpointUnreachable, NotAStream, StreamBroken
+from chatapp.llm.lines import BYTE_ORDER_MARK
 from chatapp.llm.reading import ReplyReader, dropped
 from chatapp.llm.refusals import error_in_stream, refusal
 from chatapp.llm.target import Target
@@ -127,7 +128,11 @@ def as_endpoint_errors(key: str) -> Iterator[None]:
 async def _check_content(response: AsyncAPIResponse[Any], first: bytes, rest: AsyncIterator[bytes], key: str) -> None:
     """A 200 may hold a page or a document instead of a stream; some good servers name no type at all."""
     content_type = _content_type(response, key)
-    if content_type == "text/event-stream" or first.lstrip()[:5] in (b"data:", b"event") or first[:1] == b":":
+    if (
+        content_type == "text/event-stream"
+        or first.removeprefix(BYTE_ORDER_MARK).lstrip()[:5] in (b"data:", b"event")
+        or first[:1] == b":"
+    ):
         return
     body = bytearray(first)
     try:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 # A token's line is some 300 bytes; a whole reply in one line stays far below this.
 LONGEST_LINE_BYTES = 4_000_000
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
 # A CR at the very end may be half of a CRLF.
 LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
@@ -30,6 +32,7 @@ class EventLines:
 
     def __init__(self) -> None:
         self._rest = bytearray()
+        self._is_first_line = True
         self._name = ""
         self._data: list[bytes] = []
 
@@ -54,6 +57,9 @@ class EventLines:
         yield from self._dispatch()
 
     def _read(self, line: bytes) -> Iterator[ServerEvent]:
+        if self._is_first_line:
+            self._is_first_line = False
+            line = line.removeprefix(BYTE_ORDER_MARK)
         if not line:
             yield from self._dispatch()
         elif line[:5] == b"data:":

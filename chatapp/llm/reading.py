@@ -80,7 +80,7 @@ class ReplyReader:
         yield Finished(self._finish_reason or "")
 
     def _complain(self, broken: EndpointError | None) -> None:
-        if self._finish_reason is not None and (broken is None or broken.code in {"cut_off", "stalled"}):
+        if self._finish_reason is not None and (broken is None or broken.code in {"cut_off", "stalled", "garbled"}):
             return  # whole, whatever became of the connection
         if broken:
             raise broken
@@ -128,7 +128,7 @@ class ReplyReader:
     def _read_choices(self, chunk: Any) -> Iterator[Event]:
         choices = chunk.get("choices") if isinstance(chunk, dict) else None
         for choice in choices if isinstance(choices, list) else ():
-            if not isinstance(choice, dict) or choice.get("index") not in (0, None):
+            if not isinstance(choice, dict) or str(choice.get("index") or 0) != "0":
                 continue
             self._has_choices = True
             delta = choice.get("delta") or (not self.has_begun and choice.get("message"))
@@ -187,7 +187,7 @@ def _as_delta(part: Any) -> dict[str, Any]:
 
 
 def _is_error(chunk: dict[str, Any]) -> bool:
-    if chunk.get("error") or chunk.get("object") == "error":
+    if chunk.get("error") or chunk.get("errors") or chunk.get("object") == "error":
         return True
     return "choices" not in chunk and "usage" not in chunk and bool(chunk.get("detail") or chunk.get("message"))
 

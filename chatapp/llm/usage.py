@@ -49,6 +49,8 @@ def _inside_first_choice(chunk: dict[str, Any]) -> Any:
 
 def _count(told: dict[str, Any], name: str) -> int:
     value = told.get(name)
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value[:12])
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1_000_000_000:
         return 0
     return int(value)

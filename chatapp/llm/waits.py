@@ -15,7 +15,12 @@ LONGEST_SECONDS = 10_000_000
 
 
 def told_wait(headers: Mapping[str, str], message: str) -> float | None:
-    """Seconds, from the headers (seconds, milliseconds, a date) or the sentence; None where not told."""
+    """Seconds, from the headers (seconds, milliseconds, a date) or the sentence; None where not told, or absurd."""
+    seconds = _told(headers, message)
+    return seconds if seconds is not None and seconds < LONGEST_SECONDS else None
+
+
+def _told(headers: Mapping[str, str], message: str) -> float | None:
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000

@@ -43,7 +43,7 @@ def words_of(answer: Any, *, depth: int = 5) -> str:
         return "; ".join(filter(None, (words_of(each, depth=depth - 1) for each in answer[:3])))
     if not depth or not isinstance(answer, dict):
         return ""
-    for place in ("error", "message", "msg", "detail", "details", "error_description", "reason"):
+    for place in ("error", "errors", "message", "msg", "detail", "details", "error_description", "reason"):
         if words := words_of(answer.get(place), depth=depth - 1):
             return words
     return ""
