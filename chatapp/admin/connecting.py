@@ -11,7 +11,8 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.formats import date_format
+from django.utils.translation import gettext, ngettext
 
 from chatapp.connecting import NotConnected, way_to
 from chatapp.destinations import Forbidden, look_up
@@ -68,7 +69,9 @@ def look_into(endpoint: Endpoint, *, ask: Ask, add_models: bool) -> Finding:
         finding = _learn(endpoint, finding.offered, add_models=add_models)
     endpoint.checked_at = timezone.now()
     endpoint.check_outcome = "" if finding.ok else f"{finding.code}: {finding.detail}"[:500]
-    endpoint.save(update_fields=["base_url", "checked_at", "check_outcome"])
+    if finding.ok:
+        endpoint.failures, endpoint.rests_until = 0, None
+    endpoint.save(update_fields=["base_url", "checked_at", "check_outcome", "failures", "rests_until"])
     return finding
 
 
@@ -90,7 +93,20 @@ def answer_of(endpoint: Endpoint) -> str:
     if not endpoint.check_outcome:
         return gettext("connected")
     code, _, detail = endpoint.check_outcome.partition(": ")
-    return Finding(ok=False, code=code, detail=detail).sentence
+    sentence = Finding(ok=False, code=code, detail=detail).sentence
+    return f"{sentence} {_rest_of(endpoint)}".strip()
+
+
+def _rest_of(endpoint: Endpoint) -> str:
+    if endpoint.rests_until is None:
+        return ""
+    words = ngettext(
+        "%(number)s call in a row didn’t get through; the next is made from %(time)s on, or by “Retry”.",
+        "%(number)s calls in a row didn’t get through; the next is made from %(time)s on, or by “Retry”.",
+        endpoint.failures,
+    )
+    time = date_format(timezone.localtime(endpoint.rests_until), "TIME_FORMAT")
+    return words % {"number": endpoint.failures, "time": time}
 
 
 def _ask(endpoint: Endpoint, *, ask: Ask) -> Finding:

@@ -10,8 +10,8 @@ from chatapp import connecting, events
 from chatapp.database import patiently
 from chatapp.history import compactions, ledger, loading
 from chatapp.history.loading import Situation
-from chatapp.llm import Completion, Target, complete
-from chatapp.models import Chat, LanguageModel, UsageRecord
+from chatapp.llm import Completion, complete
+from chatapp.models import Chat, LanguageModel, SiteSettings, UsageRecord
 from chatapp.payloads import payload_of
 from compaction.judging import Verdict, judge
 from compaction.planning import Plan
@@ -57,7 +57,7 @@ class Summariser:
     compaction_id: int
     chat: Chat
     model: LanguageModel
-    target: Target
+    site: SiteSettings
 
     async def ask(
         self,
@@ -68,13 +68,14 @@ class Summariser:
         params: dict[str, Any] | None = None,
     ) -> Completion:
         """`params`: the chat's own options, where its request is prolonged. Raises EndpointError, Fenced."""
-        completion = await complete(
-            self.target,
-            await payload_of(request),
-            params=without_answer_options(params or {}),
-            max_tokens=budget,
-            temperature=temperature,
-        )
+        async with connecting.calling(self.model, self.site) as call:
+            completion = await complete(
+                call.target,
+                await payload_of(request),
+                params=without_answer_options(params or {}),
+                max_tokens=budget,
+                temperature=temperature,
+            )
         await patiently(compactions.note_call, compaction_id=self.compaction_id, usage=completion.usage)
         if completion.usage:
             await self._record_usage(completion.usage)
@@ -126,8 +127,8 @@ async def summariser_for(compaction_id: int, situation: Situation, *, model: Lan
     """`model`, else the admin's summariser while it is usable, else the chat's own (rule E8). Raises EndpointError."""
     chosen = model or await patiently(loading.summariser_of, situation.site, situation.model)
     connected = connecting.connected(chosen)
-    target = await connecting.reach(connected, situation.site)
-    return Summariser(compaction_id, situation.chat, connected, target)
+    await connecting.reach(connected, situation.site)  # what can't be asked isn't announced either
+    return Summariser(compaction_id, situation.chat, connected, situation.site)
 
 
 def judged(completion: Completion, *, budget: int, source: str) -> Verdict:

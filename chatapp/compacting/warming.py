@@ -13,7 +13,7 @@ from chatapp.compacting.calling import record_usage, without_answer_options
 from chatapp.database import patiently
 from chatapp.history import loading
 from chatapp.llm import Completion, complete, errors
-from chatapp.models import Run, UsageRecord
+from chatapp.models import LanguageModel, Run, UsageRecord
 from chatapp.payloads import payload_of
 from compaction.request import assemble
 
@@ -39,15 +39,19 @@ async def warm(chat_id: UUID) -> None:
         return
     request = assemble(situation.to_send().transcript, no_system_role=situation.no_system_role)
     try:
-        target = connecting.target_of(model, situation.site)
-        options = without_answer_options(situation.chat.parameters)
         payload = await payload_of(request)
-        completion = await _until_in_the_way(complete(target, payload, params=options, max_tokens=1))
+        completion = await _until_in_the_way(_read(model, situation, payload))
     except errors.EndpointError as error:
         log.info("The prompt was not warmed: %s", error.code)
         return
     if completion and completion.usage:
         await record_usage(UsageRecord.Kind.WARMING, situation.chat, model, completion.usage)
+
+
+async def _read(model: LanguageModel, situation: loading.Situation, payload: list[dict[str, Any]]) -> Completion:
+    options = without_answer_options(situation.chat.parameters)
+    async with connecting.calling(model, situation.site) as call:
+        return await complete(call.target, payload, params=options, max_tokens=1)
 
 
 async def _until_in_the_way(call: Coroutine[Any, Any, Completion]) -> Completion | None:

@@ -1,4 +1,4 @@
-"""Usage of every call, by kind (rule I5), what it costs where prices are known, and what calls teach of endpoints."""
+"""Usage of every call, by kind (rule I5), what it costs where prices are known, and what calls teach of models."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
-from django.utils import timezone
 
 from chatapp import metrics
 from chatapp.history.allowing import add_use
-from chatapp.models import Chat, Endpoint, LanguageModel, UsageRecord
+from chatapp.models import Chat, LanguageModel, UsageRecord
 from compaction.calibration import learn_ratio
 from compaction.setbacks import COUNTED, Setback
 from compaction.transcript import Usage
@@ -62,17 +61,6 @@ def learn_ratio_of(*, model: LanguageModel, recorded: int, estimated: int) -> No
     current = LanguageModel.objects.values_list("estimate_ratio", flat=True).get(pk=model.pk)
     ratio = learn_ratio(current, recorded=recorded, estimated=estimated)
     LanguageModel.objects.filter(pk=model.pk).update(estimate_ratio=ratio)
-
-
-def note_answer(*, endpoint: Endpoint, failure: str, detail: str) -> None:
-    """Whether a reply's call got through is the endpoint's last answer too; written only where that changes."""
-    if failure == "unreachable":
-        outcome = f"{failure}: {detail}"[:500]
-    elif endpoint.is_unreachable:
-        outcome = ""
-    else:
-        return
-    Endpoint.objects.filter(pk=endpoint.pk).update(checked_at=timezone.now(), check_outcome=outcome)
 
 
 def note_setback(*, model: LanguageModel, setback: Setback | None) -> None:

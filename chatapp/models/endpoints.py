@@ -35,6 +35,10 @@ class Endpoint(models.Model):
     checked_at = models.DateTimeField(_("checked at"), null=True, blank=True, editable=False)
     check_outcome = models.CharField(max_length=500, blank=True, editable=False)
 
+    # Its circuit (history/circuits.py): calls in a row that didn't get through, and until when it is left alone.
+    failures = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
+    rests_until = models.DateTimeField(null=True, blank=True, editable=False)
+
     class Meta:
         verbose_name = _("endpoint")
         verbose_name_plural = _("endpoints")
@@ -59,6 +63,11 @@ class Endpoint(models.Model):
     def is_unreachable(self) -> bool:
         """As far as is known: when it was last asked, by the admin or for a reply, it couldn't be reached."""
         return self.check_outcome.startswith("unreachable")
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether the next call that gets through is news."""
+        return self.failures > 0 or self.rests_until is not None or self.is_unreachable
 
     @property
     def has_key(self) -> bool:

@@ -12,7 +12,7 @@ from django.db import Error
 from django.utils import timezone
 
 from chatapp import metrics
-from chatapp.database import in_database, patiently
+from chatapp.database import patiently
 from chatapp.history import continuing, ledger, turns
 from chatapp.models import LanguageModel, Message, UsageRecord
 from chatapp.runs.live import LiveRun
@@ -53,7 +53,6 @@ async def finish(live: LiveRun, outcome: Outcome) -> None:
             facts |= failure
         else:
             status = Message.Status(live.continued.status)
-    await _note_answer(live, outcome)  # before the pages are told that something has changed
     try:
         await patiently(
             turns.finish_turn,
@@ -81,20 +80,6 @@ def _tell(live: LiveRun, outcome: Outcome) -> None:
         first_token_seconds=live.first_token_seconds and round(live.first_token_seconds, 2),
         seconds=round((timezone.now() - live.began_at).total_seconds(), 2),
     )
-
-
-async def _note_answer(live: LiveRun, outcome: Outcome) -> None:
-    if outcome.model is None or not (outcome.failure or live.has_written):
-        return
-    try:
-        await in_database(
-            ledger.note_answer,
-            endpoint=outcome.model.endpoint,
-            failure=outcome.failure,
-            detail=outcome.failure_detail,
-        )
-    except Error as error:
-        log.info("The answer of an endpoint was not noted: %s", error)
 
 
 def _facts_of_call(live: LiveRun) -> dict[str, Any]:

@@ -159,18 +159,19 @@ async def _learn_window(situation: loading.Situation, window: int) -> None:
 async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
     situation = prepared.situation
     model = connecting.connected(situation.model)
-    target = await connecting.reach(model, situation.site)
-    outcome.model, outcome.estimated_prompt = model, prepared.estimated_tokens
-    compacting.make_way()
-    payload = await payload_of(prepared.request)
-    noting = asyncio.ensure_future(_note_beginning(live, prepared, model))  # while the endpoint reads
-    stream = stream_chat(target, payload, params=situation.chat.parameters)
-    try:
-        async with aclosing(stream):
-            async for event in stream:
-                live.take(event)
-    finally:
-        await noting
+    async with connecting.calling(model, situation.site, insists=live.insists) as call:
+        outcome.model, outcome.estimated_prompt = model, prepared.estimated_tokens
+        compacting.make_way()
+        payload = await payload_of(prepared.request)
+        noting = asyncio.ensure_future(_note_beginning(live, prepared, model))  # while the endpoint reads
+        stream = stream_chat(call.target, payload, params=situation.chat.parameters)
+        try:
+            async with aclosing(stream):
+                async for event in stream:
+                    await call.hears(event)
+                    live.take(event)
+        finally:
+            await noting
     if live.has_written or live.gathered.has_tool_calls:
         return
     if was_window_full(

@@ -42,9 +42,10 @@ def start_up(loop: asyncio.AbstractEventLoop) -> None:
         loop.call_soon_threadsafe(_keep, work)
 
 
-def start(run: Run, *, continued: Message | None = None) -> None:
+def start(run: Run, *, continued: Message | None = None, insists: bool = False) -> None:
     """Begin to write, or to go on in a reply that broke off; from a worker thread, after the run's transaction."""
-    live = LiveRun(run.pk, run.attempt, run.chat_id, run.chat.owner_id, run.reply_id, continued=continued)
+    owner_id = run.chat.owner_id
+    live = LiveRun(run.pk, run.attempt, run.chat_id, owner_id, run.reply_id, continued=continued, insists=insists)
     _on_loop(_open, live)
     events.wake_list(live.owner_id)
 

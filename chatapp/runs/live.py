@@ -23,6 +23,7 @@ from chatapp.rendering import StreamedText
 class LiveRun:
     """`continued`: the reply as it was before, where this run writes on in its row.
 
+    `insists`: a person has asked for it once more, so an endpoint that is left alone is asked all the same.
     `owes_title`: the chat's first exchange has no title yet, as messages that waited went before it.
     """
 
@@ -33,6 +34,7 @@ class LiveRun:
     reply_id: int
     continued: Message | None = None
     owes_title: bool = False
+    insists: bool = False
     gathered: Gathered = field(default_factory=Gathered)
     began_at: datetime = field(default_factory=timezone.now)
     # A visible wait before the first token: a code for the template and its end.

@@ -31,9 +31,9 @@ async def suggest(chat_id: UUID) -> None:
         return
     try:
         model = connecting.connected(situation.model)
-        target = connecting.target_of(model, situation.site)
-        request = title_request(messages[0].content, messages[1].content)
-        completion = await complete(target, as_payload(request), max_tokens=LONGEST_TITLE_TOKENS, temperature=0.2)
+        request = as_payload(title_request(messages[0].content, messages[1].content))
+        async with connecting.calling(model, situation.site) as call:
+            completion = await complete(call.target, request, max_tokens=LONGEST_TITLE_TOKENS, temperature=0.2)
     except errors.EndpointError as error:
         log.info("No title was made: %s", error.code)
         return

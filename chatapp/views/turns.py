@@ -140,7 +140,7 @@ def stop(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 @require_POST
 def write_again(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     """Regenerate and Retry: another reply beside the one that is there."""
-    return answer_command(request, chat_id, turns.begin_again, then=begin_run, reply_id=message_id, by=PROCESS)
+    return answer_command(request, chat_id, turns.begin_again, then=begin_anew, reply_id=message_id, by=PROCESS)
 
 
 @login_required
@@ -148,7 +148,7 @@ def write_again(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpR
 def go_on(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     """Continue: a reply that broke off is written on, in its place."""
     return answer_command(
-        request, chat_id, continuing.begin_continuation, then=begin_run, reply_id=message_id, by=PROCESS
+        request, chat_id, continuing.begin_continuation, then=begin_anew, reply_id=message_id, by=PROCESS
     )
 
 
@@ -180,6 +180,11 @@ def _chosen_model(request: PersonRequest) -> LanguageModel | None:
     return model
 
 
-def begin_run(turn: turns.Turn) -> None:
+def begin_run(turn: turns.Turn, *, insists: bool = False) -> None:
     if turn.run:
-        runs.start(turn.run, continued=turn.continued)
+        runs.start(turn.run, continued=turn.continued, insists=insists)
+
+
+def begin_anew(turn: turns.Turn) -> None:
+    """Whoever asks once more wants to know whether the endpoint is there again."""
+    begin_run(turn, insists=True)
