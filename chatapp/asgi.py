@@ -20,22 +20,13 @@ from chatapp import runs  # noqa: E402
 from chatapp.consumers import TRY_AGAIN_LATER, PageConsumer  # noqa: E402
 from chatapp.database import AWAY  # noqa: E402
 from chatapp.events import LAYER_AWAY  # noqa: E402
-from chatapp.files.limits import MOST_BYTES  # noqa: E402
 from chatapp.gates import come_back_later, limit_body, same_origin  # noqa: E402
 
 SOCKETS = ("ws/chats/<uuid:chat_id>/", "ws/chats/")
 
 routed = ProtocolTypeRouter(
     {
-        "http": limit_body(
-            http,
-            most_bytes=settings.BODY_LIMIT_BYTES,
-            # A little more than the file, so that the page's own sentence is what a person reads.
-            elsewhere={
-                "/import/": settings.IMPORT_FORM_LIMIT_BYTES + settings.BODY_LIMIT_BYTES,
-                r"/files/|/draft/|/chats/([0-9a-f-]{36}/(send|draft)/)?": MOST_BYTES + settings.BODY_LIMIT_BYTES,
-            },
-        ),
+        "http": limit_body(http),
         "websocket": same_origin(
             come_back_later(
                 AuthMiddlewareStack(URLRouter([path(address, PageConsumer.as_asgi()) for address in SOCKETS])),

@@ -8,15 +8,25 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext
 
+from chatapp.files.limits import MOST_BYTES
 from chatapp.languages import language_of
 
 log = logging.getLogger("foldline.gates")
+
+# Addresses with a limit of their own, where what comes is a file: a little more than the file, so that the page's own
+# sentence is what a person reads.
+FILES = {
+    "/import/": settings.IMPORT_FORM_LIMIT_BYTES + settings.BODY_LIMIT_BYTES,
+    r"/files/|/draft/|/chats/([0-9a-f-]{36}/(send|draft)/)?": MOST_BYTES + settings.BODY_LIMIT_BYTES,
+}
 
 Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 
@@ -25,15 +35,20 @@ class BodyTooLarge(Exception):
     """The request was answered with 413; nothing more is read."""
 
 
-def limit_body(application: Application, *, most_bytes: int, elsewhere: Mapping[str, int]) -> Application:
-    """Answer 413 as soon as a body is known to be larger: a 300 MB POST to any view cost 373 MB without it.
+def most_bytes(path: str, *, elsewhere: Mapping[str, int] = FILES) -> int:
+    """That a body may have; `elsewhere`: where it may have more, by patterns of addresses."""
+    own = (most for address, most in elsewhere.items() if re.fullmatch(address, path))
+    return next(own, settings.BODY_LIMIT_BYTES)
 
-    `elsewhere`: addresses (as patterns) with a limit of their own, where what comes is a file and goes to the disk.
+
+def limit_body(application: Application, *, most: Callable[[str], int] = most_bytes) -> Application:
+    """Answer 413 as soon as a body is known to be larger than `most` allows for its address.
+
+    Under `manage.py serve` none gets here (intake.py); this is for any other server.
     """
 
     async def limited(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        own = (most for address, most in elsewhere.items() if re.fullmatch(address, scope["path"]))
-        most_here = next(own, most_bytes)
+        most_here = most(scope["path"])
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if not announced.isdigit() or int(announced) > most_here:
             await _refuse(scope, send)
@@ -64,14 +79,26 @@ def limit_body(application: Application, *, most_bytes: int, elsewhere: Mapping[
 
 
 async def _refuse(scope: dict[str, Any], send: Any) -> None:
-    with translation.override(language_of(scope)):
-        words = gettext(
-            "That is too large to be taken. What you sent is still in your browser: go back and make it smaller."
-        )
-    body = f"{words}\n".encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    status, headers, body = refusal(scope, 413)
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def refusal(scope: dict[str, Any], status: int) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    """Status, headers and body of an answer to whoever it is: too large (413), slow (408) or much at once (503)."""
+    with translation.override(language_of(scope)):
+        body = f"{_words(status)}\n".encode()
+    return status, [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))], body
+
+
+def _words(status: int) -> str:
+    if status == HTTPStatus.REQUEST_TIMEOUT:
+        return gettext("That came too slowly. What you sent is still in your browser: go back and try again.")
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        return gettext("Too much is being sent now. What you sent is still in your browser: go back and try again.")
+    return gettext(
+        "That is too large to be taken. What you sent is still in your browser: go back and make it smaller."
+    )
 
 
 def same_origin(application: Application, *, public_url: str) -> Application:

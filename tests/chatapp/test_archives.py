@@ -370,7 +370,7 @@ async def test_bodies_have_a_limit_of_their_own_where_files_come_in() -> None:
     async def refuse(message: Any) -> None:
         sent.append(message.get("status"))
 
-    limited = limit_body(answer, most_bytes=10, elsewhere={"/import/": 100})
+    limited = limit_body(answer, most=lambda path: 100 if path == "/import/" else 10)
     for path, length in (("/import/", b"100"), ("/chats/", b"100"), ("/import/", b"101")):
         await limited({"path": path, "headers": [(b"content-length", length)]}, None, refuse)
 

@@ -147,7 +147,7 @@ async def test_body_that_is_too_large_is_refused_in_the_browsers_language() -> N
     async def send(message: dict[str, object]) -> None:
         sent.append(message)
 
-    limited = limit_body(None, most_bytes=10, elsewhere={})
+    limited = limit_body(None, most=lambda _: 10)
     await limited({"path": "/", **scope(content_length="11", accept_language="fr")}, None, send)
 
     assert sent[1]["body"].startswith("C’est trop volumineux".encode())

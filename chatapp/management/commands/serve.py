@@ -14,6 +14,7 @@ from typing import Any
 from daphne.server import Server  # isort: skip
 
 from daphne.endpoints import build_endpoint_description_strings
+from daphne.http_protocol import HTTPFactory
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -23,7 +24,7 @@ from twisted.internet import defer, reactor
 from twisted.internet.error import CannotListenError
 from twisted.python.failure import Failure
 
-from chatapp import accounts, addresses, auditing, endpoints, engine, metrics, readiness, runs
+from chatapp import accounts, addresses, auditing, endpoints, engine, intake, metrics, readiness, runs
 from chatapp.models import Endpoint
 
 log = logging.getLogger("foldline.serve")
@@ -33,9 +34,18 @@ GOODBYE_SECONDS = 10
 
 
 class FoldlineServer(Server):
-    """Daphne's server, that tells when it listens and remembers why it can't."""
+    """Daphne's server, that judges bodies as they come, tells when it listens and remembers why it can't."""
 
     failure: Failure | None = None
+    _intake: intake.Factory
+
+    @property
+    def http_factory(self) -> intake.Factory:
+        return self._intake
+
+    @http_factory.setter
+    def http_factory(self, _daphnes_own: HTTPFactory) -> None:
+        self._intake = intake.Factory(self)
 
     def __init__(self, *args: Any, on_listening: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -105,7 +115,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-# The proxy has to set these itself, over whatever a client sends (deploy/).
+# What a proxy says of its client; intake.py sees to it that no client says so itself.
 PROXY_HEADERS = {
     "proxy_forwarded_address_header": "X-Forwarded-For",
     "proxy_forwarded_port_header": "X-Forwarded-Port",
