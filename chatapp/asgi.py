@@ -21,6 +21,7 @@ from chatapp.consumers import TRY_AGAIN_LATER, PageConsumer  # noqa: E402
 from chatapp.database import AWAY  # noqa: E402
 from chatapp.events import LAYER_AWAY  # noqa: E402
 from chatapp.gates import come_back_later, limit_body, same_origin  # noqa: E402
+from chatapp.hello import greeting  # noqa: E402
 
 SOCKETS = ("ws/chats/<uuid:chat_id>/", "ws/chats/")
 
@@ -29,7 +30,9 @@ routed = ProtocolTypeRouter(
         "http": limit_body(http),
         "websocket": same_origin(
             come_back_later(
-                AuthMiddlewareStack(URLRouter([path(address, PageConsumer.as_asgi()) for address in SOCKETS])),
+                greeting(
+                    AuthMiddlewareStack(URLRouter([path(address, PageConsumer.as_asgi()) for address in SOCKETS]))
+                ),
                 away=(*AWAY, *LAYER_AWAY),
                 code=TRY_AGAIN_LATER,
             ),

@@ -64,7 +64,7 @@ class Finding:
 
 def look_into(endpoint: Endpoint, *, ask: Ask, add_models: bool) -> Finding:
     """Asks the endpoint, stores windows, time and outcome, and with `add_models` the models that are new here."""
-    finding = _ask(endpoint, ask=ask)
+    finding = ask_endpoint(endpoint, ask=ask)
     if finding.ok:
         finding = _learn(endpoint, finding.offered, add_models=add_models)
     endpoint.checked_at = timezone.now()
@@ -109,7 +109,8 @@ def _rest_of(endpoint: Endpoint) -> str:
     return words % {"number": endpoint.failures, "time": time}
 
 
-def _ask(endpoint: Endpoint, *, ask: Ask) -> Finding:
+def ask_endpoint(endpoint: Endpoint, *, ask: Ask) -> Finding:
+    """What it serves; nothing is stored."""
     try:
         target = way_to(endpoint)
     except NotConnected as reason:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from itertools import count
 from uuid import UUID
 
@@ -66,8 +66,13 @@ def reap(writing: Collection[int] = ()) -> list[tuple[UUID, int]]:
         for row in Compaction.objects.live().filter(maybe).select_related(owned)
         if leases.is_dead(row.owner, row.lease_until)
     ]
+    return take_over(runs, dead)
+
+
+def take_over(runs: Iterable[Run], folding: Iterable[Compaction]) -> list[tuple[UUID, int]]:
+    """Runs are interrupted, compactions fail; their chats, and whose those are."""
     return [(run.chat_id, run.chat.owner_id) for run in runs if turns.interrupt_run(run)] + [
         (row.chat_id, row.chat.owner_id)
-        for row in dead
+        for row in folding
         if compactions.end_compaction(compaction_id=row.pk, ending=Ending(Compaction.Status.FAILED, "interrupted"))
     ]
