@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,12 +11,12 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 
-from chatapp import auditing, sign_ins
+from chatapp import auditing, lockout, sign_ins
 from chatapp.models import SiteSettings
 
 
@@ -35,6 +34,18 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:  # noqa: ARG002 (allauth's signature)
         return sign_up_open()
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:  # noqa: FBT001, FBT002 (allauth's signature)
+        return free_username(super().clean_username(username, shallow))
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Tries are counted as failed sign-ins are: a known browser by itself, IPv6 by the network."""
+        return lockout.address_of(request)
+
+    def post_login(self, request: HttpRequest, user: User, **facts: Any) -> HttpResponse:
+        response: HttpResponse = super().post_login(request, user, **facts)
+        lockout.remember(request, response, user)
+        return response
 
     def set_password(self, user: User, password: str) -> None:
         """Whoever knew the former one is out; allauth keeps the session in which it was changed."""
@@ -72,12 +83,27 @@ class NewAccountForm(UserCreationForm):
     def clean_email(self) -> str:
         return free_email(self.cleaned_data["email"], but=self.instance)
 
+    def clean_username(self) -> str:
+        return free_username(super().clean_username(), but=self.instance)
+
 
 def free_email(email: str, *, but: User) -> str:
     """The address, which signs in one account only; ValidationError where another one has it."""
-    if email and User.objects.filter(email__iexact=email).exclude(pk=but.pk).exists():
+    others = User.objects.exclude(pk=but.pk)
+    if email and others.filter(Q(email__iexact=email) | Q(username__iexact=email)).exists():
         raise ValidationError(_("Another account has this e-mail."))
     return email
+
+
+def free_username(username: str, *, but: User | None = None) -> str:
+    """The name, by which nobody else can be meant; ValidationError where it is the e-mail of another account.
+
+    Failed sign-ins would else be counted for the one, and tried on the other.
+    """
+    others = User.objects.exclude(pk=but.pk) if but else User.objects.all()
+    if username and others.filter(email__iexact=username).exists():
+        raise ValidationError(_("Another account has this name as its e-mail."))
+    return username
 
 
 def sign_up_open() -> bool:
@@ -130,23 +156,6 @@ def make_unattended_superuser(environ: Mapping[str, str]) -> User | None:
             return None
         _check_unattended(username, email, password)
         return User.objects.create_superuser(username, email, password)
-
-
-def lockout_name(request: HttpRequest, credentials: Mapping[str, Any] | None = None) -> str:
-    """What axes counts a failed sign-in under: one name for every spelling of an account.
-
-    Sign-in ignores case and takes the e-mail too, so otherwise each spelling would buy ten more tries.
-    """
-    typed = (credentials or {}).get("username") or request.POST.get("login", "")
-    typed = unicodedata.normalize("NFKC", typed).strip().casefold()[:255]
-    user = account_named(typed)
-    return user.get_username().casefold() if user else typed
-
-
-def account_named(typed: str) -> User | None:
-    """Whom a user name or an e-mail means, in any spelling that sign-in takes."""
-    typed = unicodedata.normalize("NFKC", typed).strip()[:255]
-    return User.objects.filter(Q(username__iexact=typed) | (Q(email__iexact=typed) & ~Q(email=""))).first()
 
 
 def _check_unattended(username: str, email: str, password: str) -> None:

@@ -12,8 +12,8 @@ from django.contrib.auth.models import AbstractBaseUser, User
 from django.http import HttpRequest
 
 from chatapp import auditing
-from chatapp.accounts import account_named
 from chatapp.auditing import Action
+from chatapp.people import account_named
 
 
 def begin() -> None:

@@ -138,7 +138,7 @@ AUTHENTICATION_BACKENDS = [
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "chatapp.hashing.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -161,12 +161,20 @@ EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 # Axes counts failed sign-ins by account and address; ten in a row close that pair for a quarter of an hour. It does so
 # in the database, for all processes; allauth's own count of them lives in one process's memory and would come first.
-ACCOUNT_RATE_LIMITS = {"login_failed": None}
+# Its other limits are by address, network or browser (lockout.py), in each process.
+ACCOUNT_RATE_LIMITS = {
+    "login_failed": None,
+    "signup": "5/m/ip,20/h/ip",
+    "change_password": "5/m/user,20/h/user",
+    "reauthenticate": "5/m/user,20/h/user",
+}
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_USERNAME_CALLABLE = "chatapp.accounts.lockout_name"
+AXES_HANDLER = "chatapp.lockout.Handler"
+AXES_USERNAME_CALLABLE = "chatapp.lockout.name_of"
+AXES_CLIENT_IP_CALLABLE = "chatapp.lockout.address_of"
 AXES_LOCKOUT_TEMPLATE = "account/lockout.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True

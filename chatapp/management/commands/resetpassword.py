@@ -16,8 +16,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 
 from chatapp import addresses, auditing, sign_ins
-from chatapp.accounts import account_named
 from chatapp.auditing import Action
+from chatapp.people import account_named
 
 
 class Command(BaseCommand):
