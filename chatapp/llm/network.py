@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import SplitResult
 from urllib.request import getproxies, proxy_bypass
 
+import anyio
 import httpcore2
 import httpx2
 
@@ -52,7 +53,27 @@ class CheckedBackend(httpcore2.AnyIOBackend):
             raise httpcore2.ConnectTimeout("No connection in time.") from late
         if stream is None:
             raise next(failure for failure in failures if failure)
-        return stream
+        return _Stream(stream)
+
+
+class _Stream(httpcore2.AsyncNetworkStream):
+    """A connection that is closed when its handshake is given up; httpcore does that after an error alone."""
+
+    def __init__(self, stream: httpcore2.AsyncNetworkStream) -> None:
+        self.start_tls = partial(_start_tls, stream)  # type: ignore[method-assign]
+        self.read, self.write, self.aclose = stream.read, stream.write, stream.aclose  # type: ignore[method-assign]
+        self.get_extra_info = stream.get_extra_info  # type: ignore[method-assign]
+
+
+async def _start_tls(
+    stream: httpcore2.AsyncNetworkStream, *arguments: Any, **options: Any
+) -> httpcore2.AsyncNetworkStream:
+    try:
+        return await stream.start_tls(*arguments, **options)
+    except BaseException:
+        with anyio.CancelScope(shield=True):
+            await stream.aclose()
+        raise
 
 
 async def checked_addresses(destinations: Destinations, host: str, port: int, ask: LookUp = look_up) -> list[str]:
