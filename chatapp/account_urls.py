@@ -5,18 +5,29 @@ Whatever needs mail isn't here, as Foldline sends none.
 """
 
 from allauth.account import views
+from allauth.mfa.base import views as factors
+from allauth.mfa.recovery_codes import views as codes
+from allauth.mfa.totp import views as app
+from allauth.mfa.webauthn import views as passkeys
 from django.urls import path, re_path, reverse_lazy
 from django.views.generic import TemplateView
 
-from chatapp import accounts
-from chatapp.views import account
+from chatapp import accounts, issuers
+from chatapp.views import account, issuer
+from chatapp.views.second_factors import SecondFactors
+
+CONFIRM = "account/reauthenticate.html"
 
 urlpatterns = [
     path(
         "login/",
         # Callables, so that the template asks anew each time.
         views.LoginView.as_view(
-            extra_context={"no_account_yet": accounts.no_account_yet, "sign_up_open": accounts.sign_up_open}
+            extra_context={
+                "no_account_yet": accounts.no_account_yet,
+                "sign_up_open": accounts.sign_up_open,
+                "issuer": issuers.name,
+            }
         ),
         name="account_login",
     ),
@@ -41,6 +52,30 @@ urlpatterns = [
         views.PasswordResetFromKeyView.as_view(success_url=reverse_lazy("account_login")),
         name="account_reset_password_from_key",
     ),
+    path("issuer/", issuer.sign_in, name="issuer_sign_in"),
+    path("issuer/<slug:provider_id>/callback/", issuer.come_back, name="openid_connect_callback"),
+    path("confirm/", views.ReauthenticateView.as_view(template_name=CONFIRM), name="account_reauthenticate"),
+    path("confirm/code/", factors.ReauthenticateView.as_view(template_name=CONFIRM), name="mfa_reauthenticate"),
+    path(
+        "confirm/passkey/",
+        passkeys.ReauthenticateWebAuthnView.as_view(template_name=CONFIRM),
+        name="mfa_reauthenticate_webauthn",
+    ),
+    path("login/second-factor/", factors.authenticate, name="mfa_authenticate"),
+    path("login/passkey/", passkeys.login_webauthn, name="mfa_login_webauthn"),
+    path("second-factor/", SecondFactors.as_view(), name="mfa_index"),
+    path("second-factor/app/", app.activate_totp, name="mfa_activate_totp"),
+    path("second-factor/app/remove/", app.deactivate_totp, name="mfa_deactivate_totp"),
+    path("second-factor/codes/", codes.view_recovery_codes, name="mfa_view_recovery_codes"),
+    path("second-factor/codes/new/", codes.generate_recovery_codes, name="mfa_generate_recovery_codes"),
+    path("second-factor/codes/download/", codes.download_recovery_codes, name="mfa_download_recovery_codes"),
+    path("second-factor/passkeys/add/", passkeys.add_webauthn, name="mfa_add_webauthn"),
+    path(
+        "second-factor/passkeys/<int:pk>/remove/",
+        passkeys.RemoveWebAuthnView.as_view(success_url=reverse_lazy("mfa_index")),
+        name="mfa_remove_webauthn",
+    ),
+    path("delete/", account.delete_account, name="delete_account"),
     path("devices/", account.devices, name="devices"),
     path("devices/<int:sign_in_id>/end/", account.end_device, name="end_device"),
     path("devices/end/", account.end_other_devices, name="end_other_devices"),

@@ -54,6 +54,11 @@ class AccountAdapter(DefaultAccountAdapter):
         target = f"user: {user.get_username()}"
         auditing.record(auditing.Action.PASSWORD_CHANGED, request=self.request, actor=user, target=target)
 
+    def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
+        """Who has neither a password nor a second factor has nothing to confirm with."""
+        required = super().is_reauthentication_required(app=app, **kwargs)
+        return required and bool(self.get_reauthentication_methods(self.request.user))
+
     def is_safe_url(self, url: str | None) -> bool:
         """Only this very host: allauth would also send people to every allowed one, on whatever serves there."""
         request = self.request

@@ -20,6 +20,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
+from chatapp import second_factors
+
 
 class FoldlineAdminSite(AdminSite):
     site_header = "Foldline"
@@ -42,12 +44,20 @@ class FoldlineAdminSite(AdminSite):
             {"name": "Foldline", "app_label": "chatapp", "app_url": index, "has_module_perms": True, "models": rows}
         ]
 
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Every page of the admin asks this, several times; the row of settings is read once for it."""
+        if not hasattr(request, "may_open"):
+            request.may_open = super().has_permission(request) and second_factors.opens_settings(request)  # type: ignore[attr-defined]
+        return bool(request.may_open)  # type: ignore[attr-defined]
+
     @method_decorator(never_cache)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """One door for everybody: the sign-in page, which counts failures and sends back only within this host."""
         index = reverse("admin:index", current_app=self.name)
         if self.has_permission(request):
             return redirect(index)
+        if super().has_permission(request):
+            return redirect(second_factors.way_to(request, request.GET.get(REDIRECT_FIELD_NAME, index)))
         if request.user.is_authenticated:
             raise PermissionDenied(_("Only staff reaches the settings."))
         return redirect_to_login(request.GET.get(REDIRECT_FIELD_NAME, index), reverse("account_login"))

@@ -23,6 +23,7 @@ def check_environment(app_configs: Sequence[Any] | None, **_: Any) -> list[Check
         *check_redis_url(settings.REDIS_URL),
         *check_endpoint(settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY, settings.OPENAI_MODEL),
         *check_local_model(settings.LOCAL_MODEL),
+        *check_issuer(settings.OIDC_ISSUER, settings.OIDC_CLIENT_ID),
     ]
 
 
@@ -76,6 +77,20 @@ def check_local_model(value: str) -> list[CheckMessage]:
         return [
             Error("LOCAL_MODEL is set, but the engine that reads it is not installed.", hint=hint, id="foldline.E006")
         ]
+    return []
+
+
+def check_issuer(issuer: str, client_id: str) -> list[CheckMessage]:
+    """What the issuer says is believed because TLS says that it is the issuer; on this machine there is no between."""
+    if not issuer:
+        return []
+    local = urlsplit(issuer).hostname in {"localhost", "127.0.0.1", "::1"} if _has_scheme(issuer, {"http"}) else False
+    if not (local or _has_scheme(issuer, {"https"})):
+        hint = "Use https://id.example.org, as the issuer names itself in its discovery document."
+        return [Error(f"OIDC_ISSUER is “{issuer}”, which is not an https address.", hint=hint, id="foldline.E007")]
+    if not client_id:
+        hint = "Register Foldline at the issuer and set OIDC_CLIENT_ID and OIDC_CLIENT_SECRET."
+        return [Error("OIDC_ISSUER is set, but OIDC_CLIENT_ID is not.", hint=hint, id="foldline.E008")]
     return []
 
 

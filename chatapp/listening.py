@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from allauth.account.signals import user_signed_up
+from allauth.mfa import signals as mfa
+from allauth.mfa.models import Authenticator
 from axes.signals import user_locked_out
 from django.contrib.auth import signals as django_auth
 from django.contrib.auth.models import AbstractBaseUser, User
@@ -23,6 +25,10 @@ def begin() -> None:
     django_auth.user_login_failed.connect(sign_in_failed)
     user_locked_out.connect(locked_out)
     user_signed_up.connect(signed_up)
+    mfa.authenticator_added.connect(factor_added)
+    mfa.authenticator_reset.connect(factor_added)
+    mfa.authenticator_removed.connect(factor_removed)
+    mfa.authentication_failed.connect(factor_failed)
 
 
 def signed_in(request: HttpRequest, user: AbstractBaseUser, **_: Any) -> None:
@@ -46,6 +52,18 @@ def locked_out(username: str | None, request: HttpRequest | None = None, **_: An
 
 def signed_up(request: HttpRequest, user: User, **_: Any) -> None:
     auditing.record(Action.ACCOUNT_MADE, request=request, actor=user, target=f"user: {user.get_username()}")
+
+
+def factor_added(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
+    auditing.record(Action.FACTOR_ADDED, request=request, actor=user, detail=authenticator.type)
+
+
+def factor_removed(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
+    auditing.record(Action.FACTOR_REMOVED, request=request, actor=user, detail=authenticator.type)
+
+
+def factor_failed(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
+    auditing.record(Action.FACTOR_FAILED, request=request, actor=user, detail=authenticator.type)
 
 
 def _known(typed: str) -> str:

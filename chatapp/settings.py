@@ -57,6 +57,9 @@ INSTALLED_APPS = [
     "channels",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "axes",
     "csp",
     "django_htmx",
@@ -154,6 +157,42 @@ ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_ON_GET = False
+MFA_ADAPTER = "chatapp.second_factors.Adapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Foldline"
+MFA_TOTP_TOLERANCE = 1  # one code before and after: clocks differ
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # Foldline sends no mail, so none is ever verified
+MFA_FORMS = {
+    "authenticate": "chatapp.second_factors.CodeForm",
+    "reauthenticate": "chatapp.second_factors.ConfirmingForm",
+    "add_webauthn": "chatapp.second_factors.PasskeyForm",
+}
+# Signing in at somebody else's: the issuer is the operator's word and comes from the environment alone.
+OIDC_ISSUER = ENVIRONMENT.text("OIDC_ISSUER").rstrip("/")
+OIDC_CLIENT_ID = ENVIRONMENT.text("OIDC_CLIENT_ID")
+OIDC_NAME = ENVIRONMENT.text("OIDC_NAME", "OpenID Connect")
+OIDC_SIGN_UP = ENVIRONMENT.switch("OIDC_SIGN_UP", default=False)
+OIDC_DOMAINS = [domain.lower() for domain in ENVIRONMENT.words("OIDC_DOMAINS")]
+OIDC_GROUPS = ENVIRONMENT.words("OIDC_GROUPS")
+OIDC_STAFF_GROUP = ENVIRONMENT.text("OIDC_STAFF_GROUP")
+SOCIALACCOUNT_ADAPTER = "chatapp.issuers.Adapter"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 10
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "issuer",
+                "name": OIDC_NAME,
+                "client_id": OIDC_CLIENT_ID,
+                "secret": ENVIRONMENT.text("OIDC_CLIENT_SECRET"),
+                "settings": {"server_url": OIDC_ISSUER},
+            }
+        ],
+    }
+}
 # What `manage.py resetpassword` prints is used at once.
 PASSWORD_RESET_TIMEOUT = 3600
 ACCOUNT_SESSION_REMEMBER = True

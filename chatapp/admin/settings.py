@@ -75,7 +75,10 @@ class SettingsAdmin(StaffOnly, SingletonModelAdmin):
         ),
         (
             _("Accounts"),
-            {"description": _("Closed, you make the accounts yourself under Users."), "fields": ["sign_up_open"]},
+            {
+                "description": _("Closed, you make the accounts yourself under Users."),
+                "fields": ["sign_up_open", "second_factor_for_staff"],
+            },
         ),
         (
             _("Audit log"),

@@ -22,14 +22,11 @@ from chatapp.accounts import NewAccountForm, free_email
 from chatapp.admin.desk import Changes, StaffOnly, count, named
 from chatapp.auditing import Action
 from chatapp.history import allowing
+from chatapp.history.leaving import is_last_administrator
+from chatapp.leaving import delete_account
 from chatapp.models import Allowance, Chat, DailyUse
 
 ADMINISTRATOR = _("Reaches these settings and sees the figures of all chats, but never what is written in them.")
-
-
-def is_last_administrator(user: User) -> bool:
-    others = User.objects.filter(is_staff=True, is_active=True).exclude(pk=user.pk)
-    return user.is_staff and user.is_active and not others.exists()
 
 
 OWN_LIMITS = forms.fields_for_model(Allowance, allowing.NAMES)
@@ -147,6 +144,9 @@ class PersonAdmin(StaffOnly, UserAdmin):
             allowing.set_allowance(owner_id=obj.pk, **own)
         if not obj.is_active:
             sign_ins.end_all(obj)
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        delete_account(obj)
 
     def log_addition(self, request: HttpRequest, obj: User, message: Changes) -> None:  # type: ignore[override]
         auditing.record(Action.ACCOUNT_MADE, request=request, target=named(obj), detail=auditing.told(message))

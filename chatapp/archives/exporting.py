@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -23,15 +23,19 @@ from chatapp.models import Chat, Compaction, File, Message, Tag
 Numbers = Mapping[int | None, int]
 
 
-async def stream_json(chat_ids: Iterable[UUID]) -> AsyncIterator[str]:
-    """One file with these chats, one of them in memory at a time. One that is deleted meanwhile is left out."""
-    yield f'{{"format": {_json(FORMAT)}, "version": {VERSION}, "chats": ['
+async def stream_json(chat_ids: Iterable[UUID], *, beside: Callable[[], str] | None = None) -> AsyncIterator[str]:
+    """One file with these chats, one of them in memory at a time. One that is deleted meanwhile is left out.
+
+    `beside` gives an object, as JSON, that stands under “account” behind the chats; an import passes over it.
+    """
+    yield f'{{"format": {as_json(FORMAT)}, "version": {VERSION}, "chats": ['
     before = "\n"
     for chat_id in chat_ids:
         if pieces := await in_database(chat_json, chat_id):
             yield before + "".join(pieces)
             before = ",\n"
-    yield "\n]}\n"
+    account = f', "account": {await in_database(beside)}' if beside else ""
+    yield f"\n]{account}}}\n"
 
 
 def chat_json(chat_id: UUID) -> list[str]:
@@ -54,9 +58,9 @@ def chat_json(chat_id: UUID) -> list[str]:
         "boundary": numbers.get(chat.compacted_through_id),
     }
     if files:
-        head["files"] = [_file(number, file) for number, file in enumerate(files.values(), start=1)]
+        head["files"] = [file_with_content(number, file) for number, file in enumerate(files.values(), start=1)]
     return [
-        _json(head)[:-1] + ', "messages": [',
+        as_json(head)[:-1] + ', "messages": [',
         *_listed(_message(row, numbers, held.get(row.pk)) for row in rows),
         '\n], "compactions": [',
         *_listed(_compactions(folds, numbers)),
@@ -64,7 +68,7 @@ def chat_json(chat_id: UUID) -> list[str]:
     ]
 
 
-def _file(number: int, file: File) -> dict[str, Any]:
+def file_with_content(number: int, file: File) -> dict[str, Any]:
     return {"id": number, **_columns(file, FILE), "data": base64.b64encode(file.data).decode()}
 
 
@@ -103,16 +107,16 @@ def _columns(row: Chat | Message | Compaction | File, names: tuple[str, ...]) ->
 def _listed(values: Iterable[dict[str, Any]]) -> Iterator[str]:
     before = "\n"
     for value in values:
-        yield before + _json(value)
+        yield before + as_json(value)
         before = ",\n"
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=_as_text)
 
 
 def _as_text(value: object) -> str:
-    if isinstance(value, datetime):
+    if isinstance(value, datetime | date):
         return value.isoformat()
     if isinstance(value, Decimal):
         return str(value)

@@ -3,7 +3,8 @@
 Rows are numbered from 1 within their chat, in the order in which they were made, so two exports of equal chats are
 equal byte for byte. Left out on purpose: who owns it, keys and addresses, the endpoint's own words in an error, and
 messages that still wait to be sent: nobody has said them yet, and a copy must not send them a second time. A temporary
-chat in a file is an ordinary one: whoever exports it keeps it.
+chat in a file is an ordinary one: whoever exports it keeps it. The file of everything has “account” behind its chats
+(account.py), which is to be read and never imported.
 """
 
 from __future__ import annotations

@@ -133,6 +133,14 @@ class SiteSettings(SingletonModel):
         default=False,
         help_text=_("Whether strangers who reach this page may make an account themselves."),
     )
+    second_factor_for_staff = models.BooleanField(
+        _("second factor"),
+        default=False,
+        help_text=_(
+            "Whether administrators need a second factor (a code from an app, or a passkey) before these settings "
+            "open. Who has none is led to set one up; the chats stay open."
+        ),
+    )
     audit_days = models.PositiveIntegerField(
         _("audit log"),
         default=365,

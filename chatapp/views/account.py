@@ -1,17 +1,64 @@
-"""A person's account: where they are signed in."""
+"""A person's account: where they are signed in, and its end."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from allauth.account.decorators import reauthentication_required
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from chatapp import auditing, presenting, sign_ins
+from chatapp import auditing, leaving, presenting, sign_ins
+from chatapp.history.leaving import LastAdministrator, is_last_administrator
+from chatapp.models import Chat
 from chatapp.views.answering import PersonRequest
+
+
+class EndForm(forms.Form):
+    name = forms.CharField(label=_("Your user name, to be sure"), max_length=150)
+
+    def __init__(self, *args: Any, user_name: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user_name = user_name
+
+    def clean_name(self) -> str:
+        if self.cleaned_data["name"] != self.user_name:
+            raise forms.ValidationError(_("That isn’t the user name of this account."))
+        return self.user_name
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+@reauthentication_required
+def delete_account(request: PersonRequest) -> HttpResponse:
+    """Asked back, after the password or a second factor was given again."""
+    user = request.user
+    form = EndForm(request.POST or None, user_name=user.get_username())
+    is_last = is_last_administrator(user)
+    chat_count = Chat.objects.for_user(user).count()
+    if form.is_valid() and not is_last:
+        try:
+            with transaction.atomic():
+                target, detail = f"user: {user.get_username()}", f"chats: {chat_count}"
+                auditing.record(auditing.Action.ACCOUNT_DELETED, request=request, target=target, detail=detail)
+                leaving.delete_account(user)
+        except LastAdministrator:
+            is_last = True
+        else:
+            request.session.flush()
+            messages.info(request, gettext("Your account and all that was in it is deleted."))
+            return redirect("account_login")
+    context = {"form": form, "is_last": is_last, "chat_count": chat_count}
+    return render(request, "account/delete.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required

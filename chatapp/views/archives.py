@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
+from functools import partial
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -39,8 +40,9 @@ def export_markdown(request: PersonRequest, chat_id: UUID) -> HttpResponseBase:
 @login_required
 @require_GET
 def export_all(request: PersonRequest) -> HttpResponseBase:
-    """Every chat of the person in one file, the oldest first."""
-    return download_json(request, _all_of(request), _name_of_all("json"))
+    """Every chat of the person in one file, the oldest first, and what else they have here."""
+    beside = partial(archives.account_json, request.user.pk)
+    return download_json(request, _all_of(request), _name_of_all("json"), beside=beside)
 
 
 @login_required
@@ -62,10 +64,12 @@ def _name_of_all(ending: str) -> str:
     return archives.file_name(f"all {timezone.localdate().isoformat()}", ending)
 
 
-def download_json(request: PersonRequest, chat_ids: list[UUID], name: str) -> HttpResponseBase:
+def download_json(
+    request: PersonRequest, chat_ids: list[UUID], name: str, *, beside: Callable[[], str] | None = None
+) -> HttpResponseBase:
     """Chats in one file, in this order."""
     _note(request, chat_ids)
-    return _download(archives.stream_json(chat_ids), name, "application/json")
+    return _download(archives.stream_json(chat_ids, beside=beside), name, "application/json")
 
 
 def _note(request: PersonRequest, chat_ids: list[UUID]) -> None:

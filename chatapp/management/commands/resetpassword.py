@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 
-from chatapp import addresses, auditing, sign_ins
+from chatapp import addresses, auditing, second_factors, sign_ins
 from chatapp.auditing import Action
 from chatapp.people import account_named
 
@@ -27,11 +27,19 @@ class Command(BaseCommand):
         parser.add_argument("name", help="The user name or e-mail of the account.")
         parser.add_argument("--ask", action="store_true", help="Ask for the new password here instead.")
 
-    def handle(self, *, name: str, ask: bool, **_: Any) -> None:
+        parser.add_argument(
+            "--remove-second-factors", action="store_true", help="Remove app, passkeys and recovery codes as well."
+        )
+
+    def handle(self, *, name: str, ask: bool, remove_second_factors: bool, **_: Any) -> None:
         user = account_named(name)
         if user is None:
             raise CommandError(f"There is no account “{name}”.")
         reset(username=user.get_username().casefold())
+        if remove_second_factors:
+            count = second_factors.remove_all(user)
+            auditing.record(Action.FACTOR_REMOVED, target=f"user: {user.get_username()}", detail=f"all: {count}")
+            self.stdout.write(f"Removed second factors: {count}.")
         if ask:
             self.set_password(user)
         else:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from chatapp import auditing, sealing
+from chatapp import auditing, sealing, second_factors
 from chatapp.models import Endpoint
 
 
@@ -39,4 +39,5 @@ def rotate_keys() -> tuple[int, list[str]]:
             continue
         endpoint.save(update_fields=["sealed_key"])
         sealed_anew += 1
-    return sealed_anew, unreadable
+    factors, lost = second_factors.reseal_all()
+    return sealed_anew + factors, unreadable + lost
