@@ -1,6 +1,6 @@
 # Foldline: `make run` starts it, `make test` checks everything. Needs Python 3.11 or newer, git and make.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-many lint format messages bench lock clean
+.PHONY: help run test test-many damage lint format messages bench lock clean
 BIN := .venv/bin
 
 help: ## What there is
@@ -17,6 +17,10 @@ test: ## Lint, types, contracts and every test, on both databases (BROWSER=skip 
 test-many: ## The pages in a browser at two processes on PostgreSQL and Valkey behind a proxy, all of them
 	@scripts/environment.sh dev
 	@scripts/many.sh tests/browser tests/server
+
+damage: ## What tests/server does to running servers in a slice, at length (docs/operating.md); half an hour
+	@scripts/environment.sh dev
+	FOLDLINE_KILLS=60 FOLDLINE_STEPS=150 FOLDLINE_SEEDS=5 FOLDLINE_AWAY_SECONDS=40 $(BIN)/pytest tests/server
 
 lint: ## Style, types and import contracts
 	@scripts/environment.sh dev

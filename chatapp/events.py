@@ -183,6 +183,8 @@ async def _beat_for_ever(heard: asyncio.Event) -> None:
             async with asyncio.timeout(SECONDS_BETWEEN_BEATS):
                 await heard.wait()
         except TimeoutError:
+            if not has_missed:
+                log.warning("The channel layer is away: what other processes write isn't heard.")
             has_missed = True
             continue
         if has_missed:

@@ -58,6 +58,8 @@ def logging_settings(*, form: str, level: str) -> dict[str, Any]:
         "root": {"handlers": ["console"], "level": "ERROR" if level == "ERROR" else "WARNING"},
         "loggers": {
             "foldline": {"level": level},
+            # It would tell the same error at length each second while the layer is away; foldline.events says it once.
+            "channels_redis.pubsub": {"level": "CRITICAL"},
             # Django has a handler of its own for these in DEBUG; ours is the one.
             "django": {"handlers": [], "level": "ERROR" if level == "ERROR" else "WARNING"},
         },

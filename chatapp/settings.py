@@ -122,7 +122,7 @@ if DATABASES["default"] is not SQLITE:
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
         "min_size": 1,
         "max_size": DATABASE_CONNECTIONS,
-        "timeout": 10,
+        "timeout": 5,
         # After so long it is tried as soon as somebody asks, not after pauses that double up to five minutes.
         "reconnect_timeout": 4,
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from chatapp.database import in_database
 from chatapp.models import Chat, Compaction, LanguageModel, Message
+from chatapp.runs.titles import LONGEST_TITLE_TOKENS
 from tests.factories import add_messages, make_chat
 from tests.scripted import Answer, json_error, reply
 from tests.visiting import Visitor, compactions_of, settled
@@ -22,6 +23,10 @@ TOO_LONG = json_error(
 
 def is_summary_request(payload: dict[str, Any]) -> bool:
     return "max_tokens" in payload
+
+
+def is_title_request(payload: dict[str, Any]) -> bool:
+    return payload.get("max_tokens") == LONGEST_TITLE_TOKENS
 
 
 def summarising(summary: str | Answer = SUMMARY, answer: str = "An answer.") -> Callable[[dict[str, Any]], Any]:

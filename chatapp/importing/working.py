@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Generator
 
-from chatapp.database import in_database
+from chatapp.database import AWAY, in_database
 from chatapp.history import importing
 from chatapp.history.errors import Fenced
 from chatapp.history.importing import Work
@@ -45,6 +45,8 @@ async def work_for_ever() -> None:
             await in_database(_tidy)
             while work := await in_database(importing.claim, by=PROCESS):
                 await _work(work)
+        except AWAY as error:
+            log.warning("No import can be worked on (%s); it goes on later.", error)
         except Exception:
             log.exception("An import broke off; it goes on when its lease is over.")
         assert _woken is not None

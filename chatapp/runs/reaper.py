@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable
 from itertools import count
 from uuid import UUID
 
+from django.db import connection
+
 from chatapp import auditing, events, leases, sign_ins
 from chatapp.database import AWAY, in_database
 from chatapp.history import compactions, deleting, queueing, temporary, turns
@@ -23,6 +25,7 @@ from chatapp.models import Compaction, Run
 log = logging.getLogger("foldline.runs")
 
 SECONDS_BETWEEN = 4
+SECONDS_AT_ONCE = 4
 # Every so many looks what was deleted an hour ago is erased: that reads all messages, and a minute more is no matter.
 LOOKS_BETWEEN_ERASURES = 15
 
@@ -31,15 +34,16 @@ async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]], writing
     """`begin_next` sends the next waiting message of a chat; `writing`: the ids of this process's own runs."""
     blind_until = 0.0
     for look in count():
+        began = time.monotonic()
         try:
+            if began > blind_until:
+                await _tell(await in_database(_reap_at_once, tuple(writing), began))
             if look % LOOKS_BETWEEN_ERASURES == 0:
                 for chat_id in await in_database(deleting.erase_deleted):
                     await events.publish(chat_id, events.Changed())
                 await in_database(auditing.prune)
                 await in_database(sign_ins.forget_ended)
-            reaped = await in_database(reap, tuple(writing)) if time.monotonic() > blind_until else []
-            for chat_id, owner_id in [*reaped, *await in_database(temporary.delete_expired)]:
-                await events.publish_listed(chat_id, owner_id)
+            await _tell(await in_database(temporary.delete_expired))
             for chat_id in await in_database(queueing.due):
                 await begin_next(chat_id)
         except AWAY as error:
@@ -47,7 +51,20 @@ async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]], writing
             blind_until = time.monotonic() + turns.LEASE.total_seconds()
         except Exception:
             log.exception("The reaper could not look; it will again.")
+        if time.monotonic() - began > SECONDS_AT_ONCE:  # it has waited for the database, as all others have
+            blind_until = time.monotonic() + turns.LEASE.total_seconds()
         await asyncio.sleep(SECONDS_BETWEEN)
+
+
+async def _tell(changed: Iterable[tuple[UUID, int]]) -> None:
+    for chat_id, owner_id in changed:
+        await events.publish_listed(chat_id, owner_id)
+
+
+def _reap_at_once(writing: Collection[int], asked: float) -> list[tuple[UUID, int]]:
+    """Nothing where a connection was waited for since `asked`: nobody else could prolong a lease meanwhile."""
+    connection.ensure_connection()
+    return reap(writing) if time.monotonic() - asked < SECONDS_AT_ONCE else []
 
 
 def reap(writing: Collection[int] = ()) -> list[tuple[UUID, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 from typing import Any
@@ -17,12 +18,13 @@ from chatapp.database import AWAY
 log = logging.getLogger("foldline.database")
 
 RETRY_SECONDS = 5
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def failed(request: HttpRequest) -> HttpResponse:
     """Django's handler for what nobody has caught, while it is handled: 503 or 500. It may ask the database nothing."""
     error = sys.exception()
-    if not isinstance(error, AWAY):
+    if not (isinstance(error, AWAY) or (isinstance(error, OSError) and error.errno in _FULL)):
         return server_error(request)
     log.warning("A request was answered with 503: %s", error)
     response = _unavailable(request)

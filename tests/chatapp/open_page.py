@@ -34,6 +34,10 @@ class OpenPage:
 
     def catch_up(self) -> None:
         self.seen, html = presenting.read_changes(self.user, self.chat.pk, self.seen)
+        self.take(html)
+
+    def take(self, html: str) -> None:
+        """A bundle of changes, each put in its place."""
         starts = list(PIECE.finditer(html))
         assert html.count("hx-swap-oob=") == len(starts)
         for number, start in enumerate(starts, start=1):

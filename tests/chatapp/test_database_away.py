@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -131,7 +132,7 @@ async def test_socket_whose_database_is_gone_is_closed_so_that_its_page_comes_ba
             await page.acknowledge(seen=0, resync=True)
 
             closed = await page.communicator.receive_output(10)
-    assert (closed["type"], closed["code"]) == ("websocket.close", 1013)
+    assert (closed["type"], closed["code"]) == ("websocket.close", 4503)
 
 
 async def test_socket_that_opens_meanwhile_is_turned_away_without_a_traceback(monkeypatch: Any) -> None:
@@ -161,23 +162,28 @@ def _late_run(*, by: str) -> Run:
 async def test_lease_that_ended_while_the_database_was_away_is_given_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its process could not prolong it, and will now."""
     run = await in_database(lambda: _late_run(by="elsewhere:1:nonce"))
-    looks = iter([OperationalError("gone"), None, None])
+    looks: list[str] = []
 
-    def prune() -> None:
-        if error := next(looks):
-            raise error
-
-    class Looked(Exception):
+    class Enough(Exception):
         pass
 
-    async def look_again(_: float) -> None:
-        if looks.__length_hint__() == 1:
-            raise Looked
+    async def next_look(_: float) -> None:
+        looks.append("looked")
+        if len(looks) == 2:
+            raise Enough
+        monkeypatch.undo()  # the database is back
+        monkeypatch.setattr(reaper.asyncio, "sleep", next_look)
 
-    monkeypatch.setattr(reaper, "LOOKS_BETWEEN_ERASURES", 1)
-    monkeypatch.setattr(reaper.auditing, "prune", prune)
-    monkeypatch.setattr(reaper.asyncio, "sleep", look_again)
-    with pytest.raises(Looked):
-        await reaper.reap_for_ever(lambda _: look_again(0), ())
+    monkeypatch.setattr(reaper, "reap", gone)
+    monkeypatch.setattr(reaper.asyncio, "sleep", next_look)
+    with pytest.raises(Enough):
+        await reaper.reap_for_ever(next_look, ())
 
     assert (await in_database(Message.objects.get, pk=run.reply_id)).status == "streaming"
+
+
+def test_look_that_had_to_wait_for_the_database_takes_nothing_over() -> None:
+    run = _late_run(by="elsewhere:1:nonce")
+
+    assert reaper._reap_at_once((), time.monotonic() - 10) == []
+    assert reaper._reap_at_once((), time.monotonic()) == [(run.chat_id, run.chat.owner_id)]
