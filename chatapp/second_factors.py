@@ -101,9 +101,10 @@ def opens_settings(request: HttpRequest) -> bool:
 def way_to(request: HttpRequest, page: str) -> str:
     """Where somebody is led who wants `page` and has given none: to give it, or to set one up first."""
     methods = get_adapter().get_reauthentication_methods(request.user)
+    # The last is the passkey, where there is one: a code is a link away from there.
     given = [method["url"] for method in methods if method["id"].startswith("mfa_")]
     if given and has_one(request.user):  # type: ignore[arg-type]
-        return f"{given[0]}?{urlencode({'next': page})}"
+        return f"{given[-1]}?{urlencode({'next': page})}"
     return reverse("mfa_index")
 
 
