@@ -24,6 +24,10 @@ FRAMES_AHEAD = 60
 
 # Whatever the code, the page comes back. Of those with a number below 3000 Daphne sends 1000 alone.
 TRY_AGAIN_LATER = 4503
+# Of one person in one process: a hundred tabs, not a script that opens them without end. The page then waits a minute
+# and asks by polling meanwhile; turned away before it is accepted, a socket could tell no code.
+MOST_SOCKETS = 100
+TOO_MANY_SOCKETS = 4429
 
 LIST_IS_ANOTHER = "<i hidden data-listed></i>"
 
@@ -49,6 +53,10 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.pump: asyncio.Task[None] | None = None
         if not await in_database(presenting.may_see, self.user, self.chat_id):
             await self.close()
+            return
+        if events.count_listeners(self.user.pk) >= MOST_SOCKETS:
+            await self.accept()
+            await self.close(code=TOO_MANY_SOCKETS)
             return
         self.topics: list[events.Topic] = [self.user.pk, *([self.chat_id] if self.chat_id else [])]
         self.unsubscribe = [events.subscribe(topic, self.take) for topic in self.topics]

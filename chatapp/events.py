@@ -89,6 +89,11 @@ def subscribe(topic: Topic, listener: Listener) -> Callable[[], None]:
     return unsubscribe
 
 
+def count_listeners(topic: Topic) -> int:
+    """Of this process."""
+    return len(_listeners.get(topic, ()))
+
+
 def has_listeners(chat_id: UUID) -> bool:
     return is_shared() or chat_id in _listeners
 

@@ -26,12 +26,12 @@ def opened(port: int, path: str, *, cookie: str, seconds: float = 20) -> Iterato
             f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}",
         ]
         connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
-        stream = connection.makefile("rb")
-        status = stream.readline()
-        assert b" 101 " in status, status
-        while stream.readline().strip():
-            pass
-        yield RawSocket(connection, stream)
+        with connection.makefile("rb") as stream:
+            status = stream.readline()
+            assert b" 101 " in status, status
+            while stream.readline().strip():
+                pass
+            yield RawSocket(connection, stream)
 
 
 class RawSocket:

@@ -135,7 +135,7 @@
       tries += 1;
       warnSoon();
       pollTimer ||= setTimeout(poll, about(SECOND));
-      retryTimer = setTimeout(connect, pause());
+      retryTimer = setTimeout(connect, code === 4429 ? 60 * SECOND : pause()); // 4429: too many of this person's
     };
   }
 

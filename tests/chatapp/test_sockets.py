@@ -176,3 +176,23 @@ async def test_reasoning_that_had_no_opening_tag_leaves_the_reply_on_every_open_
     message = await last_message(chat)
     assert "data-whole" in html
     assert (message.content.strip(), "Two and two." in message.reasoning) == ("Four.", True)
+
+
+async def test_one_person_opens_no_more_sockets_than_a_hundred_and_is_told_so_by_a_code(
+    alice: Visitor, charlie: Visitor, monkeypatch
+) -> None:
+    monkeypatch.setattr(consumers, "MOST_SOCKETS", 2)
+    chat = await alice.start("Hello")
+    other = await charlie.start("Hello")
+    await settled(chat)
+    await settled(other)
+
+    async with alice.socket(chat) as first:
+        async with alice.socket(chat), alice.socket(chat) as third, charlie.socket(other) as stranger:
+            closed = await third.communicator.receive_output(timeout=10)
+            assert await first.next()
+            assert await stranger.next()
+        async with alice.socket(chat) as later:
+            assert await later.next()
+
+    assert closed == {"type": "websocket.close", "code": consumers.TOO_MANY_SOCKETS}

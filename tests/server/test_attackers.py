@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import socket
+import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -72,3 +73,31 @@ def test_lie_about_the_length_ends_in_an_answer_and_nothing_else(server: LiveSer
 
     assert int(answer.split()[1]) in {400, 403, 413}
     assert Caller(server.url).get("/")
+
+
+def frame(first: int, length: int, data: bytes) -> bytes:
+    """A masked frame (with the mask 0) that says it has `length` bytes and holds these."""
+    return bytes([first, 0xFF]) + struct.pack(">Q", length) + bytes(4) + data
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        pytest.param([frame(0x81, 64 * 1024 + 1, b"x" * 100)], id="one larger than 64 kB"),
+        pytest.param([frame(0x81, 2**40, b"")], id="one that says a terabyte"),
+        pytest.param([frame(0x01, 30_000, b"x" * 30_000)] + [frame(0x00, 30_000, b"x" * 30_000)] * 2, id="in pieces"),
+    ],
+)
+def test_frame_that_is_too_large_ends_the_socket_with_memory_flat(server: LiveServer, frames: list[bytes]) -> None:
+    ada = Caller(server.url)
+    before = most_memory(server)
+
+    with ada.socket("/chats/") as page:
+        for each in frames:
+            page.connection.sendall(each)
+        with pytest.raises((ConnectionError, ValueError)):  # reset, or at its end
+            page.until("what never comes")
+
+    assert most_memory(server) - before < 20 * 2**20
+    with ada.socket("/chats/"):
+        pass
