@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -17,19 +19,22 @@ from chatapp.database import AWAY, in_database
 from chatapp.languages import language_of
 from chatapp.models import Chat
 
+log = logging.getLogger("foldline.sockets")
+
 # So many frames may be on their way unacknowledged (at ten a second and one acknowledgement a second); beyond it the
 # page is slow, gets none until it answers, and then one that holds everything.
 FRAMES_AHEAD = 60
 
 
 # Whatever the code, the page comes back. Of those with a number below 3000 Daphne sends 1000 alone.
-TRY_AGAIN_LATER = 4503
+TRY_AGAIN_LATER, WENT_WRONG = 4503, 4500
 # Of one person in one process: a hundred tabs, not a script that opens them without end. The page then waits a minute
 # and asks by polling meanwhile; turned away before it is accepted, a socket could tell no code.
 MOST_SOCKETS = 100
 TOO_MANY_SOCKETS = 4429
 
 LIST_IS_ANOTHER = "<i hidden data-listed></i>"
+HERE = "<i hidden></i>"
 
 
 class PageConsumer(AsyncWebsocketConsumer):
@@ -48,9 +53,11 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.has_gap = False
         self.is_stale = self.chat_id is not None
         self.is_list_stale = False
+        self.is_asked = False
         self.rewind_to: int | None = None
         self.news = asyncio.Event()
         self.pump: asyncio.Task[None] | None = None
+        self.unsubscribe: list[Callable[[], None]] = []
         if not await in_database(presenting.may_see, self.user, self.chat_id):
             await self.close()
             return
@@ -69,21 +76,23 @@ class PageConsumer(AsyncWebsocketConsumer):
         await self.ask_for_whole_frame()
 
     async def disconnect(self, _code: int) -> None:
+        for unsubscribe in self.unsubscribe:
+            unsubscribe()
         if self.pump is None:
             return
         metrics.sockets.dec()
         self.pump.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self.pump
-        for unsubscribe in self.unsubscribe:
-            unsubscribe()
         if events.is_shared():
             with contextlib.suppress(*events.LAYER_AWAY):
                 for topic in self.topics:
                     await self.channel_layer.group_discard(events.group_of(topic), self.channel_name)
 
     async def receive(self, text_data: str | None = None, **_: Any) -> None:
-        """An acknowledgement; one with "resync" asks for everything after its revision, and for a whole frame."""
+        """An acknowledgement; one with "resync" asks for everything after its revision, and for a whole frame, one with
+        "ask" for any answer at all.
+        """
         try:
             word = json.loads(text_data or "")
             seen, frames = int(word["seen"]), int(word.get("frames", 0))
@@ -93,6 +102,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         if word.get("resync") and self.chat_id:
             self.rewind_to, self.is_stale = max(0, seen), True
             await self.ask_for_whole_frame()
+        self.is_asked = self.is_asked or bool(word.get("ask"))
         self.news.set()
 
     async def remote_event(self, message: dict[str, Any]) -> None:
@@ -118,6 +128,9 @@ class PageConsumer(AsyncWebsocketConsumer):
             await self.push_for_ever()
         except AWAY:
             await self.close(code=TRY_AGAIN_LATER)
+        except Exception:
+            log.exception("A page's socket is closed")
+            await self.close(code=WENT_WRONG)
 
     async def push_for_ever(self) -> None:
         while True:
@@ -128,6 +141,9 @@ class PageConsumer(AsyncWebsocketConsumer):
             if self.is_list_stale and not self.is_stale:
                 self.is_list_stale = False
                 await self.send(LIST_IS_ANOTHER)
+            if self.is_asked:
+                self.is_asked = False
+                await self.send(HERE)
             await self.news.wait()
             self.news.clear()
 

@@ -14,8 +14,8 @@ run() {
     lint) scripts/lint.sh ;;
     browser) pytest -m "browser and not engine" ;;
     many)
-        scripts/many.sh tests/browser/test_streaming.py tests/browser/test_conversation_cases.py \
-            tests/browser/test_queue.py tests/browser/test_folding.py tests/browser/test_failing.py
+        scripts/many.sh tests/browser/test_streaming.py tests/browser/test_sockets.py \
+            tests/browser/test_conversation_cases.py tests/browser/test_queue.py tests/browser/test_folding.py tests/browser/test_failing.py
         ;;
     pages) pytest -m "$apart" tests/chatapp ;;
     rest) pytest -m "$apart" --ignore=tests/chatapp ;;

@@ -70,7 +70,7 @@ class LiveServer:
     def _log(self) -> Path:
         return self.data / f"serve-{self.port}.log"  # several may share the folder
 
-    def start(self, *, seconds: float = 60) -> LiveServer:
+    def start(self, *, seconds: float = 180) -> LiveServer:
         """Starts it and waits for /readyz/ to answer; the same data and port when it is started again."""
         self.data.mkdir(parents=True, exist_ok=True)
         own = {"FOLDLINE_DATA": str(self.data), "PORT": str(self.port)}

@@ -45,9 +45,10 @@ def many(folder: Path, environment: dict[str, str], *, count: int = 2) -> Iterat
 
 @contextmanager
 def _running(server: LiveServer) -> Iterator[LiveServer]:
-    server.start()
-    yield server
-    server.stop()
+    try:
+        yield server.start()
+    finally:
+        server.stop()
 
 
 SHAPES: dict[str, Callable[[Path, dict[str, str]], AbstractContextManager[Served]]] = {"one": one, "many": many}

@@ -8,10 +8,10 @@
   const ahead = Number(now) / 1000 - Date.now(); // of the server's clock, which tells microseconds
   // Whatever is typed on this page is newer than the draft that came with it.
   const time = () => Math.max(Date.now() + ahead, Number(draftAt) + 1);
-  let [timer, isChanged, isSaving, changedAt] = [0, false, false, 0];
+  let [timer, isChanged, isSaving, changedAt, sent] = [0, false, false, 0, null];
 
   const keep = (isSaved) => {
-    if (box.value) foldline.store.set(draft, { text: box.value, at: time(), isSaved, attempt: foldline.attempt() });
+    if (box.value) foldline.store.set(draft, { text: box.value, at: time(), isSaved, sent, attempt: foldline.attempt() });
     else foldline.store.remove(draft);
   };
 
@@ -28,12 +28,14 @@
   async function save() {
     if (!isChanged || isSaving) return;
     [isChanged, isSaving] = [false, true];
+    const typedAt = changedAt;
+    sent = box.value || null;
     const answer = await fetch(draftUrl, { method: "POST", body: bodyOf() }).catch(() => null);
     const isSaved = Boolean(answer?.ok && !answer.redirected);
     isSaving = false;
     if (isChanged) later();
-    else if (isSaved) keep(true);
-    else isChanged = true; // with the next key, or when the page goes
+    else if (isSaved && typedAt === changedAt) keep(true); // what is newer a beacon took, which tells nobody how it went
+    else if (!isSaved) isChanged = true; // with the next key, or when the page goes
   }
 
   function later() {
@@ -58,7 +60,8 @@
     // What the browser itself has put back, or a refused text, is never overwritten.
     recall() {
       const kept = foldline.store.get(draft);
-      const isNewer = kept && !kept.isSaved && kept.at > Number(draftAt);
+      // What this browser had sent itself is older than what it keeps, however long it was under way.
+      const isNewer = kept && !kept.isSaved && (kept.at > Number(draftAt) || kept.sent === box.defaultValue);
       const isOurs = box.value === box.defaultValue && (!box.value || Number(draftAt));
       if (isNewer && isOurs) {
         box.value = kept.text;

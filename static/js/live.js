@@ -6,7 +6,7 @@
   const SECOND = 1000;
   let known = Number(root.dataset.seen || 0);
   let socket = null;
-  let [tries, frames, lastWord, bannerTimer, pollTimer, retryTimer, resyncTimer] = [0, 0, 0, 0, 0, 0, 0];
+  let [tries, frames, lastWord, asked, bannerTimer, pollTimer, retryTimer, resyncTimer] = [0, 0, 0, 0, 0, 0, 0, 0];
   let wasOpen = false;
   let heard = Date.now();
 
@@ -141,6 +141,7 @@
 
   function reconnect() {
     Object.assign(socket, { onopen: null, onmessage: null, onclose: null }).close();
+    tries = 1; // what came of other chats may be missed, too
     connect();
   }
 
@@ -182,11 +183,24 @@
     pollTimer = isOpen() ? 0 : setTimeout(poll, wait);
   }
 
-  // A socket can look open and be dead: after sleep, or silent while a reply should be written.
-  async function check() {
+  // A socket can look open and be dead: after sleep, or behind a proxy that has forgotten it. What was missed is asked
+  // for over HTTP, in case the next one is as deaf. Where even that fails, the close of a socket follows and says so.
+  async function check({ isDead = false } = {}) {
     heard = Date.now();
-    // Where even asking fails, the close of the socket follows and says so.
-    if (isOpen() && (await ask().catch(() => false))) reconnect();
+    if (isOpen() && ((await ask().catch(() => false)) || isDead)) reconnect();
+  }
+
+  // Quiet for a while, the server is asked for any word at all. A hidden tab's timer may run once a minute only, so it
+  // is the question that is timed, not the quiet; a quiet that is longer than that was a sleep.
+  function beat() {
+    const now = Date.now();
+    if (isOpen()) tries = 0; // one that is closed again at once is no success
+    if (asked > heard && now - asked >= 10 * SECOND) check({ isDead: true });
+    else if (now - heard > 90 * SECOND) check();
+    else if (asked <= heard && now - heard > (isWriting() ? 5 : 25) * SECOND) {
+      asked = now;
+      say({ ask: true });
+    }
   }
 
   // What came into its place without a focus is told where everything is told.
@@ -206,12 +220,7 @@
 
   if (root.dataset.socket) {
     connect();
-    setInterval(() => {
-      if (isOpen()) tries = 0; // one that is closed again at once is no success
-      const quiet = Date.now() - heard;
-      if (quiet > (isWriting() ? 8 : 60) * SECOND) check();
-      else if (Date.now() - lastWord > 25 * SECOND) say();
-    }, 5 * SECOND);
+    setInterval(beat, 5 * SECOND);
     document.addEventListener("visibilitychange", () => document.hidden || check());
     window.addEventListener("offline", () => warn("offline"));
     window.addEventListener("online", reconnect);

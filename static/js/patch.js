@@ -29,9 +29,12 @@
     old.replaceWith(fresh);
   }
 
+  // What a template holds, the source that "Copy" copies, is none of its children: isEqualNode doesn't look into it.
+  const held = (node) => [...(node.querySelectorAll?.("template") || []), node].map((each) => each.content?.textContent).join("\0");
+
   function patch(old, fresh) {
-    if (old.isEqualNode(fresh)) return;
-    if (!isSamePlace(old, fresh)) replace(old, fresh);
+    if (old.isEqualNode(fresh) && held(old) === held(fresh)) return;
+    if (old.nodeName === "TEMPLATE" || !isSamePlace(old, fresh)) replace(old, fresh);
     else if (old.nodeType !== Node.ELEMENT_NODE) patchText(old, fresh);
     else if (!("keep" in old.dataset)) {
       const typed = old.querySelector(":scope > [data-keep]:has(form)");

@@ -179,6 +179,28 @@ def test_draft_is_on_another_device_and_never_over_what_is_newer_there(alice: Vi
     other.close()
 
 
+def test_answer_to_an_older_draft_says_nothing_of_a_newer_one_that_was_lost(chat: Page) -> None:
+    """Of two requests under way the later one may never arrive, or arrive at another process later still."""
+    under_way: list[Route] = []
+    chat.route("**/draft/", lambda route: under_way.append(route))  # noqa: PLW0108 (Playwright looks into it)
+    with chat.expect_request("**/draft/"):
+        box(chat).fill("Half")
+    box(chat).fill("Half a thought")
+    chat.evaluate(
+        """() => { navigator.sendBeacon = () => true;
+            Object.defineProperty(document, "hidden", { value: true, configurable: true });
+            document.dispatchEvent(new Event("visibilitychange")); }"""
+    )
+    with chat.expect_response("**/draft/"):
+        under_way[0].continue_()
+    chat.evaluate("new Promise((resolve) => setTimeout(resolve))")  # the answer has been read
+    chat.unroute("**/draft/")
+
+    chat.reload()
+
+    expect(box(chat)).to_have_value("Half a thought")
+
+
 def test_draft_that_was_not_saved_yet_is_saved_as_the_page_goes(chat: Page) -> None:
     box(chat).fill("In a hurry")
     back = chat.url

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Locator, Page, WebSocketRoute, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.acting import Script, Visit, button, ended, last, messages, prose, say, send, shown_text
-from tests.browser.server_rows import ServerRows
-from tests.scripted import Signal, head, hold, reply, text
+from tests.browser.acting import Script, Visit, button, prose, say
+from tests.scripted import Signal, hold, reply
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
@@ -45,85 +43,6 @@ def test_every_leaf_of_a_tree_of_versions_can_be_shown(alice: Visit, script: Scr
             seen.add((prose(first).inner_text(), prose(second).inner_text()))
 
     assert seen == {("One", "First."), ("One", "First, again."), ("Two", "Second."), ("Two", "Second, again.")}
-
-
-def test_tab_that_slept_comes_up_to_date_when_it_is_looked_at(alice: Visit) -> None:
-    is_asleep = Signal()
-
-    def pass_on(route: WebSocketRoute) -> None:
-        server = route.connect_to_server()
-        server.on_message(lambda message: None if is_asleep.is_set() else route.send(message))
-
-    path = alice.chat("Hello", "Hello to you.")
-    sleeper, other = alice.context.new_page(), alice.open(path)
-    sleeper.route_web_socket("**/ws/**", pass_on)
-    sleeper.goto(path)
-    expect(messages(sleeper)).to_have_count(2)
-    is_asleep.set()
-    say(other, "While you slept")
-    expect(messages(sleeper)).to_have_count(2)
-
-    sleeper.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-
-    ended(sleeper, count=4)
-    assert shown_text(last(sleeper)) == "Indeed."
-
-
-@dataclass
-class Line:
-    """A page's socket on which, while it is losing, no frame comes through that isn't whole."""
-
-    is_losing: bool = False
-    lost: list[str] = field(default_factory=list)
-    whole_after_loss: int = 0
-
-    def open(self, route: WebSocketRoute) -> None:
-        server = route.connect_to_server()
-        server.on_message(lambda message: self.take(route, str(message)))
-
-    def take(self, route: WebSocketRoute, message: str) -> None:
-        if self.is_losing and "data-frame" in message and "data-whole" not in message:
-            self.lost.append(message)
-            return
-        self.whole_after_loss += bool(self.lost) and "data-whole" in message
-        route.send(message)
-
-    def wait_until_lost(self, page: Page, word: str) -> None:
-        """What passes on this line is heard only while the page is waited for."""
-        for _ in range(1_000):
-            if any(word in message for message in self.lost):
-                return
-            page.wait_for_timeout(20)
-        raise AssertionError(f"{word} never came")
-
-
-def test_frames_that_get_lost_leave_a_gap_that_is_seen_and_filled(
-    alice: Visit, script: Script, rows: ServerRows
-) -> None:
-    line = Line()
-    alice.context.route_web_socket("**/ws/**", line.open)
-    page = alice.open(alice.chat("Hello", "Hello to you."))
-    words = [f"word{number}" + ("\n\n" if number % 20 == 19 else " ") for number in range(300)]
-    gates = [Signal(), Signal(), Signal()]
-    steps = [head()]
-    for begin, gate in zip((0, 100, 200), gates, strict=True):
-        steps += [*map(text, words[begin : begin + 100]), hold(gate)]
-    script.will([*steps, *reply("")[1:]])
-
-    send(page, "Count")
-    expect(last(page)).to_contain_text("word99")
-    line.is_losing = True
-    gates[0].set()
-    line.wait_until_lost(page, "word199")
-    line.is_losing = False
-    gates[1].set()
-
-    expect(last(page)).to_contain_text("word299")
-    assert shown_text(last(page)).split() == "".join(words).split()
-    assert line.whole_after_loss
-    gates[2].set()
-    assert shown_text(ended(page, count=4)).split() == "".join(words).split()
-    assert rows.last_text(page.evaluate("location.pathname")).split() == "".join(words).split()
 
 
 def test_thoughts_of_a_model_are_no_part_of_the_title_it_gives(page: Page, script: Script) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from chatapp import consumers
+from chatapp import consumers, events, presenting
 from chatapp.database import in_database
 from chatapp.models import Chat
 from tests.chatapp.test_replies import on_hold
@@ -100,6 +100,36 @@ async def test_resync_brings_everything_after_the_named_revision(alice: Visitor)
         html = await socket.next()
 
     assert len(articles(html)) == 2
+
+
+async def test_page_that_asks_whether_anybody_is_there_gets_a_word(alice: Visitor) -> None:
+    chat = await alice.start("Hello")
+    await settled(chat)
+    seen = (await refreshed(chat)).revision
+    async with alice.socket(chat, seen=seen) as socket:
+        await socket.acknowledge(seen=seen)
+        await socket.acknowledge(seen=seen, ask=True)
+
+        assert await socket.next() == consumers.HERE
+
+
+async def test_socket_whose_changes_cannot_be_read_is_closed_and_leaves_nothing(
+    alice: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the page would take it for a live one: it is open, and the browser hears pings."""
+    chat = await alice.start("Hello")
+    await settled(chat)
+    seen = (await refreshed(chat)).revision
+    async with alice.socket(chat, seen=seen) as socket:
+
+        def fail(*_: object) -> None:
+            raise ArithmeticError("a fault of our own")
+
+        monkeypatch.setattr(presenting, "read_changes", fail)
+        events.tell_here(chat.pk, events.Changed())
+
+        assert (await socket.communicator.receive_output())["code"] == consumers.WENT_WRONG
+    assert chat.pk not in events._listeners
 
 
 async def test_nonsense_from_the_browser_is_ignored(alice: Visitor) -> None:
