@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PREFIXES = ("OPENAI_", "DJANGO_", "LOCAL_MODEL", "FOLDLINE_", "PYTEST_", "SECRET_KEY", "PRIVATE_ENDPOINTS")
+PREFIXES = ("OPENAI_", "OIDC_", "DJANGO_", "LOCAL_MODEL", "FOLDLINE_", "PYTEST_", "SECRET_KEY", "PRIVATE_ENDPOINTS")
 OWN = {"HOST", "PORT", "DATABASE_URL", "REDIS_URL", "PUBLIC_URL", "DEBUG", "ALLOWED_HOSTS"}
 
 
