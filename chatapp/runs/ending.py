@@ -14,6 +14,7 @@ from django.utils import timezone
 from chatapp import metrics
 from chatapp.database import patiently
 from chatapp.history import continuing, ledger, turns
+from chatapp.history.texts import storable
 from chatapp.models import LanguageModel, Message, UsageRecord
 from chatapp.runs.live import LiveRun
 from compaction.tokens import estimate_text
@@ -87,7 +88,7 @@ def _facts_of_call(live: LiveRun) -> dict[str, Any]:
     return {
         "reasoning": live.reasoning,
         "reasoning_milliseconds": live.reasoning_milliseconds,
-        "finish_reason": live.gathered.finish_reason[:20],
+        "finish_reason": storable(live.gathered.finish_reason[:20]),
         "prompt_tokens": usage.prompt if usage else None,
         "completion_tokens": usage.completion if usage else None,
         "cached_tokens": usage.cached if usage else None,

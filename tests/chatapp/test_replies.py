@@ -1,6 +1,7 @@
 """A reply from the post to its end, on a scripted endpoint: text, stop, faults, retry; what was typed is never lost."""
 
 import asyncio
+import json
 
 import pytest
 from django.test import override_settings
@@ -9,7 +10,7 @@ from chatapp import runs
 from chatapp.database import in_database
 from chatapp.destinations import Destinations
 from chatapp.models import Chat, Endpoint, LanguageModel, Message, UsageRecord
-from tests.scripted import Signal, cut, document, done, finish, head, hold, json_error, reply, text
+from tests.scripted import Signal, cut, document, done, finish, head, hold, json_error, raw, reply, text
 from tests.visiting import Visitor, articles, last_message, refreshed, settled
 
 
@@ -150,6 +151,17 @@ async def test_fault_of_the_endpoint_is_a_sentence_with_retry(
     assert (message.status, message.failure) == (status, failure)
     assert "Keep these words" in page
     assert "Retry" in page
+
+
+@pytest.mark.parametrize("reason", ["st\ud83dop", "st\0op", "s" * 10_000])
+async def test_finish_reason_that_no_column_holds_ends_the_reply_all_the_same(alice: Visitor, reason: str) -> None:
+    whole = json.dumps({"choices": [{"index": 0, "delta": {"content": "Good day."}, "finish_reason": reason}]})
+    alice.endpoint.will([head(), raw(f"data: {whole}\n\n"), done()])
+    chat = await alice.start("Hello")
+    await settled(chat)
+
+    message = await last_message(chat)
+    assert (message.status, message.content) == ("complete", "Good day.")
 
 
 async def test_interrupted_text_stays_and_retry_writes_beside_it(alice: Visitor) -> None:
