@@ -49,6 +49,7 @@ def delete(request: PersonRequest, chat_id: UUID) -> HttpResponse:
         runs.stop(run)
     chats.delete_chat(chat_id=chat.pk)
     auditing.record(auditing.Action.CHATS_DELETED, request=request, detail="1")
+    events.wake(chat_id)  # other pages of it say that it is gone
     events.wake_list(request.user.pk)
     return redirect("home")
 

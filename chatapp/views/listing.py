@@ -87,5 +87,7 @@ def _delete_many(request: PersonRequest, chosen: ChatQuerySet) -> HttpResponse:
     ids = list(chosen.values_list("pk", flat=True))
     chats.delete_chats(owner_id=request.user.pk, chat_ids=ids)
     auditing.record(auditing.Action.CHATS_DELETED, request=request, detail=str(len(ids)))
+    for chat_id in ids:
+        events.wake(chat_id)
     events.wake_list(request.user.pk)
     return redirect("home")

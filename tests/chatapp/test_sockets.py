@@ -9,7 +9,7 @@ from chatapp.database import in_database
 from chatapp.models import Chat
 from tests.chatapp.test_replies import on_hold
 from tests.scripted import reply
-from tests.visiting import Visitor, articles, last_message, refreshed, settled
+from tests.visiting import Socket, Visitor, articles, last_message, refreshed, settled
 
 
 def revisions(html: str) -> tuple[int, int]:
@@ -159,6 +159,25 @@ async def test_socket_from_another_origin_is_refused(alice: Visitor) -> None:
     for origin in ("http://evil.example", "http://testserver:8001", "https://testserver", ""):
         async with alice.socket(chat, origin=origin) as socket:
             assert not socket.connected
+
+
+async def test_page_of_a_chat_that_is_deleted_elsewhere_is_told_at_once(alice: Visitor) -> None:
+    chats = [await alice.start("Hello"), await alice.start("Hello again")]
+    for chat in chats:
+        await settled(chat)
+    one, two = [(await refreshed(chat)).revision for chat in chats]
+    async with alice.socket(chats[0], seen=one) as alone, alice.socket(chats[1], seen=two) as among_many:
+        await alice.post(f"/chats/{chats[0].pk}/delete/")
+        await alice.post("/chats/many/", how="delete", sure="1", chat=str(chats[1].pk))
+
+        assert await closed_with(alone) == await closed_with(among_many) == 4404
+
+
+async def closed_with(socket: Socket) -> int:
+    while (told := await socket.communicator.receive_output(10))["type"] != "websocket.close":
+        pass
+    code: int = told["code"]
+    return code
 
 
 async def test_socket_of_a_deleted_chat_is_closed(alice: Visitor) -> None:
