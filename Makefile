@@ -1,6 +1,6 @@
 # Foldline: `make run` starts it, `make test` checks everything. Needs Python 3.11 or newer, git and make.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-many damage lint format messages bench lock clean
+.PHONY: help run test test-many damage lint format messages bench audit lock clean
 BIN := .venv/bin
 
 help: ## What there is
@@ -39,6 +39,9 @@ messages: ## Collect the texts of the interface into locale/, and compile it (do
 bench: ## Measure; prints a table, never a pass or fail
 	@scripts/environment.sh dev
 	@$(BIN)/python -m bench
+
+audit: ## Ask PyPI whether a pinned package has a known weakness (needs the network)
+	@scripts/audit.sh
 
 lock: ## Write constraints.txt anew after a change of requirements
 	@scripts/lock.sh

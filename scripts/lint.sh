@@ -28,6 +28,7 @@ check mypy --strict compaction
 check mypy chatapp
 check lint-imports
 check python -W error manage.py makemigrations --check --dry-run
+check python -m scripts.migrations
 check production_check
 
 if [ -n "$failed" ]; then

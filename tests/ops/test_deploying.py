@@ -124,3 +124,16 @@ def test_image_copies_what_runs_and_asks_a_page_that_is_there():
     assert (
         set(re.findall(r"(?<=[ \t])([A-Z_]+)=", " ".join(re.findall(r"(?m)^ENV (.*)$", dockerfile)))) <= known_names()
     )
+
+
+def test_what_is_required_is_pinned_alike():
+    """In CI nothing asks for advisories, which needs the network (`make audit`); that pins agree needs none."""
+
+    def pins(name: str) -> dict[str, str]:
+        lines = re.findall(r"(?m)^([\w.-]+)(?:\[.*\])?==(\S+)", (ROOT / name).read_text())
+        return {re.sub(r"[-_.]+", "-", package).lower(): version for package, version in lines}
+
+    constraints = pins("constraints.txt")
+    assert len(constraints) == len((ROOT / "constraints.txt").read_text().splitlines()) - 1
+    for requirements in ("requirements.txt", "requirements-dev.txt"):
+        assert pins(requirements).items() <= constraints.items()
