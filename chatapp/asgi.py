@@ -20,14 +20,14 @@ from chatapp import runs  # noqa: E402
 from chatapp.consumers import TRY_AGAIN_LATER, PageConsumer  # noqa: E402
 from chatapp.database import AWAY  # noqa: E402
 from chatapp.events import LAYER_AWAY  # noqa: E402
-from chatapp.gates import come_back_later, limit_body, same_origin  # noqa: E402
+from chatapp.gates import come_back_later, limit_body, own_site, same_origin  # noqa: E402
 from chatapp.hello import greeting  # noqa: E402
 
 SOCKETS = ("ws/chats/<uuid:chat_id>/", "ws/chats/")
 
 routed = ProtocolTypeRouter(
     {
-        "http": limit_body(http),
+        "http": limit_body(own_site(http)),
         "websocket": same_origin(
             come_back_later(
                 greeting(

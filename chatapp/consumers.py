@@ -14,7 +14,7 @@ from uuid import UUID
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.utils import translation
 
-from chatapp import events, metrics, presenting, runs
+from chatapp import events, metrics, passes, presenting, runs
 from chatapp.database import AWAY, in_database
 from chatapp.languages import language_of
 from chatapp.models import Chat
@@ -25,13 +25,13 @@ log = logging.getLogger("foldline.sockets")
 # page is slow, gets none until it answers, and then one that holds everything.
 FRAMES_AHEAD = 60
 
-
 # Whatever the code, the page comes back. Of those with a number below 3000 Daphne sends 1000 alone.
 TRY_AGAIN_LATER, WENT_WRONG = 4503, 4500
 # Of one person in one process: a hundred tabs, not a script that opens them without end. The page then waits a minute
 # and asks by polling meanwhile; turned away before it is accepted, a socket could tell no code.
 MOST_SOCKETS = 100
 TOO_MANY_SOCKETS = 4429
+SIGNED_OUT = 4401
 
 LIST_IS_ANOTHER = "<i hidden data-listed></i>"
 HERE = "<i hidden></i>"
@@ -54,6 +54,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.is_stale = self.chat_id is not None
         self.is_list_stale = False
         self.is_asked = False
+        self.is_signed_out = False
         self.rewind_to: int | None = None
         self.news = asyncio.Event()
         self.pump: asyncio.Task[None] | None = None
@@ -66,7 +67,9 @@ class PageConsumer(AsyncWebsocketConsumer):
             await self.close(code=TOO_MANY_SOCKETS)
             return
         self.topics: list[events.Topic] = [self.user.pk, *([self.chat_id] if self.chat_id else [])]
-        self.unsubscribe = [events.subscribe(topic, self.take) for topic in self.topics]
+        session_key, auth_hash = self.scope["session"].session_key, self.user.get_session_auth_hash()
+        let_in_by = passes.Pass(session_key, self.user.pk, auth_hash)
+        self.unsubscribe = [events.subscribe(topic, self.take) for topic in (*self.topics, let_in_by)]
         if events.is_shared():
             for topic in self.topics:
                 await self.channel_layer.group_add(events.group_of(topic), self.channel_name)
@@ -96,7 +99,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         try:
             word = json.loads(text_data or "")
             seen, frames = int(word["seen"]), int(word.get("frames", 0))
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             return
         self.acknowledged = min(frames, self.sent)
         if word.get("resync") and self.chat_id:
@@ -118,6 +121,8 @@ class PageConsumer(AsyncWebsocketConsumer):
             self.frames.append(event)
         elif isinstance(event, events.Listed):
             self.is_list_stale = True
+        elif isinstance(event, events.SignedOut):
+            self.is_signed_out = True
         else:
             self.is_stale = True
         self.news.set()
@@ -134,6 +139,9 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def push_for_ever(self) -> None:
         while True:
+            if self.is_signed_out:
+                await self.close(code=SIGNED_OUT)
+                return
             if self.is_stale:
                 self.is_stale = False
                 await self.push_changes()

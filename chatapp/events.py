@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 from uuid import UUID
@@ -53,10 +53,15 @@ class Listed:
     """A person's list of chats is another; fetch it."""
 
 
-Event = Changed | Framed | Listed
+@dataclass(frozen=True, slots=True)
+class SignedOut:
+    """What the socket was opened with no longer holds; told within a process only."""
+
+
+Event = Changed | Framed | Listed | SignedOut
 Listener = Callable[[Event], None]
-# What one listens to: a chat by its id, or by a person's all that concerns their list of chats.
-Topic = UUID | int
+# What one listens to: a chat by its id, by a person's all that concerns their list of chats, a pass by itself.
+Topic = Hashable
 
 _listeners: dict[Topic, set[Listener]] = defaultdict(set)
 _loop: asyncio.AbstractEventLoop | None = None
@@ -92,6 +97,11 @@ def subscribe(topic: Topic, listener: Listener) -> Callable[[], None]:
 def count_listeners(topic: Topic) -> int:
     """Of this process."""
     return len(_listeners.get(topic, ()))
+
+
+def topics() -> list[Topic]:
+    """All that anybody listens to in this process."""
+    return list(_listeners)
 
 
 def has_listeners(chat_id: UUID) -> bool:

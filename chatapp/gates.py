@@ -1,4 +1,4 @@
-"""What is turned away before anyone looks at who is asking: bodies that are too large, sockets from other origins.
+"""What is turned away before anyone looks at who is asking: bodies that are too large, what other sites ask for.
 
 And sockets for which there is no database or layer at the moment.
 """
@@ -51,7 +51,7 @@ def limit_body(application: Application, *, most: Callable[[str], int] = most_by
         most_here = most(scope["path"])
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if not announced.isdigit() or int(announced) > most_here:
-            await _refuse(scope, send)
+            await _refuse(scope, send, 413)
             return
         received = 0
         has_begun = False
@@ -73,25 +73,29 @@ def limit_body(application: Application, *, most: Callable[[str], int] = most_by
             await application(scope, counted_receive, watched_send)
         except BodyTooLarge:
             if not has_begun:
-                await _refuse(scope, send)
+                await _refuse(scope, send, 413)
 
     return limited
 
 
-async def _refuse(scope: dict[str, Any], send: Any) -> None:
-    status, headers, body = refusal(scope, 413)
+async def _refuse(scope: dict[str, Any], send: Any, status: int) -> None:
+    _, headers, body = refusal(scope, status)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
 def refusal(scope: dict[str, Any], status: int) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
-    """Status, headers and body of an answer to whoever it is: too large (413), slow (408) or much at once (503)."""
+    """Status, headers and body of an answer to whoever it is: another site's (403), too large (413), slow (408)
+    or much at once (503).
+    """
     with translation.override(language_of(scope)):
         body = f"{_words(status)}\n".encode()
     return status, [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))], body
 
 
 def _words(status: int) -> str:
+    if status == HTTPStatus.FORBIDDEN:
+        return gettext("Another site asked for this. Nothing was done; open Foldline itself.")
     if status == HTTPStatus.REQUEST_TIMEOUT:
         return gettext("That came too slowly. What you sent is still in your browser: go back and try again.")
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -99,6 +103,28 @@ def _words(status: int) -> str:
     return gettext(
         "That is too large to be taken. What you sent is still in your browser: go back and make it smaller."
     )
+
+
+def own_site(application: Application) -> Application:
+    """Refuse what another site has a browser ask for, unless a person follows a link here.
+
+    The browser itself says so (Fetch Metadata, on HTTPS and loopback). A token guards the posts already; this guards
+    the reads, too: another site could otherwise time a search of somebody who is signed in, or load a file of theirs.
+    """
+
+    async def guarded(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        headers = dict(scope["headers"])
+        is_link = (
+            scope["method"] in ("GET", "HEAD")
+            and headers.get(b"sec-fetch-mode") == b"navigate"
+            and headers.get(b"sec-fetch-dest") == b"document"
+        )
+        if headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site") and not is_link:
+            await _refuse(scope, send, HTTPStatus.FORBIDDEN)
+            return
+        await application(scope, receive, send)
+
+    return guarded
 
 
 def same_origin(application: Application, *, public_url: str) -> Application:

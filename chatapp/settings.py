@@ -156,6 +156,8 @@ ACCOUNT_ADAPTER = "chatapp.accounts.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
+# allauth's own begins by storing an address of whoever is asked for, for anybody who opens a made-up link.
+ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"  # noqa: S105 (a name)
 ACCOUNT_LOGOUT_ON_GET = False
 MFA_ADAPTER = "chatapp.second_factors.Adapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]

@@ -106,6 +106,13 @@ class Socket:
         while await self.communicator.receive_from(timeout=SECONDS) != LIST_IS_ANOTHER:
             pass
 
+    async def closed(self) -> int:
+        """The code that it is closed with; what came before is passed over."""
+        while (output := await self.communicator.receive_output(timeout=SECONDS))["type"] != "websocket.close":
+            pass
+        code: int = output["code"]
+        return code
+
     async def acknowledge(self, *, seen: int, **more: Any) -> None:
         await self.communicator.send_to(json.dumps({"seen": seen, "frames": self.frames, **more}))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -9,6 +10,8 @@ from uuid import UUID
 from django.contrib.auth.models import AbstractBaseUser
 from django.template.loader import render_to_string
 
+from chatapp import events
+from chatapp.database import AWAY
 from chatapp.fields import number_in
 from chatapp.history import allowing, chats, loading, metering, queueing
 from chatapp.models import Chat, LanguageModel, Message, Run, SiteSettings
@@ -106,14 +109,16 @@ def _show_changed(page: ChatPage, seen: int) -> None:
     page.messages = [replace(view, is_new=view.id in new) for view in views]
 
 
-def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int) -> tuple[int, str]:
+def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int, *, is_shown: bool = True) -> tuple[int, str]:
     """The chat's revision now, and the fragments that bring a page that has seen `seen` up to it.
 
-    The one way a page is changed, whether the answer to a command, a push over the socket or a poll.
-    Raises Chat.DoesNotExist for a stranger.
+    The one way a page is changed, whether the answer to a command, a push over the socket or a poll. Where it
+    `is_shown` the chat is no longer unread. Raises Chat.DoesNotExist for a stranger.
     """
     chat = Chat.objects.for_user(user).select_related("compacted_through").get(pk=chat_id)
-    chats.mark_read(chat)
+    with suppress(*AWAY):  # on a full disk all can still be read
+        if is_shown and chats.mark_read(chat):
+            events.wake_list(chat.owner_id)
     if seen >= chat.revision:
         return chat.revision, ""
     page = _page_of(chat)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
 
-from chatapp import compacting, events, importing, metrics
+from chatapp import compacting, events, importing, metrics, passes
 from chatapp.database import patiently
 from chatapp.history import chats, queueing
 from chatapp.leases import PROCESS
@@ -38,7 +38,8 @@ def start_up(loop: asyncio.AbstractEventLoop) -> None:
     _loop = loop
     events.use_loop(loop)
     importing.use_loop(loop)
-    for work in (reap_for_ever(begin_next, _live.keys()), events.hear_words(_hear), importing.work_for_ever()):
+    reaping, hearing = reap_for_ever(begin_next, _live.keys()), events.hear_words(_hear)
+    for work in (reaping, hearing, importing.work_for_ever(), passes.watch_for_ever()):
         loop.call_soon_threadsafe(_keep, work)
 
 

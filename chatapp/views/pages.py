@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_GET, require_POST
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from chatapp import events, presenting
-from chatapp.database import AWAY
+from chatapp import presenting
 from chatapp.fields import number_in
-from chatapp.history import chats
 from chatapp.models import Chat
 from chatapp.views.answering import (
     NOTICE_COOKIE,
@@ -44,9 +41,6 @@ def home(request: PersonRequest) -> HttpResponse:
 @require_GET
 def chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     shown = chat_or_404(request, chat_id)
-    with suppress(*AWAY):  # on a full disk all can still be read
-        if chats.mark_read(shown):
-            events.wake_list(request.user.pk)
     context = _opened(request, shown)
     if "archived" in request.GET:  # the divider's link, for a browser without JavaScript
         context["archived"] = presenting.read_archived(shown, presenting.Place())
@@ -59,12 +53,13 @@ def chat(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def changes(request: PersonRequest, chat_id: UUID) -> HttpResponse:
-    """What the socket would push, for a page whose socket is blocked."""
+    """What the socket would push, for a page whose socket is blocked. A POST says that it is shown, and so read."""
     shown = chat_or_404(request, chat_id)
-    _, html = presenting.read_changes(request.user, shown.pk, seen_by(request))
-    return HttpResponse(html)
+    is_shown = request.method == "POST"
+    _, html = presenting.read_changes(request.user, shown.pk, seen_by(request), is_shown=is_shown)
+    return redirect(shown) if is_shown and not request.htmx else HttpResponse(html)
 
 
 @login_required

@@ -163,9 +163,11 @@
 
   async function ask({ force = false } = {}) {
     if (!root.dataset.changesUrl) return false;
-    const answer = await fetch(`${root.dataset.changesUrl}?seen=${force ? 0 : known}`, { headers: { "HX-Request": "true" } });
+    const body = new FormData(byId("command"));
+    if (force) body.set("seen", 0);
+    const answer = await fetch(root.dataset.changesUrl, { method: "POST", body, headers: { "HX-Request": "true" } });
     if (answer.status === 404) warn("deleted");
-    else if (answer.redirected) warn("signedOut");
+    else if (answer.redirected || answer.status === 403) warn("signedOut"); // 403: a token of another session
     else if (!answer.ok) throw new Error(answer.status);
     else return receive(await answer.text(), { force });
     return false;

@@ -23,7 +23,7 @@ def test_sign_up_is_closed_by_default(client: Client) -> None:
 
 
 def test_sign_up_opened_in_the_admin_makes_a_plain_account(client: Client) -> None:
-    SiteSettings.objects.create(sign_up_open=True)
+    SiteSettings.objects.update(sign_up_open=True)
 
     client.post(SIGNUP, FORM | {"is_staff": "on", "is_superuser": "on"})
 
@@ -32,7 +32,7 @@ def test_sign_up_opened_in_the_admin_makes_a_plain_account(client: Client) -> No
 
 
 def test_sign_up_refuses_the_email_of_another_account(client: Client) -> None:
-    SiteSettings.objects.create(sign_up_open=True)
+    SiteSettings.objects.update(sign_up_open=True)
     make_user("alice", email="alice@example.org")
 
     client.post(SIGNUP, FORM | {"email": "ALICE@example.org"})

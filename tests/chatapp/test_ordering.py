@@ -387,13 +387,20 @@ def written(chat: Chat) -> None:
     turns.finish_turn(run_id=run.pk, attempt=run.attempt, status="complete", content="Hi.", reasoning="")
 
 
-def test_reply_that_nobody_saw_is_unread_until_its_page_is_opened(client, alice):
+def test_reply_that_nobody_saw_is_unread_until_its_page_says_that_it_is_shown(client, alice):
+    """The page without a script has a button for it; reading alone changes nothing."""
     chat = titled(alice, "Dough")
     written(chat)
+    marked = 'class="listed unread"'
 
-    assert 'class="listed unread"' in client.get("/").content.decode()
-    assert 'class="listed unread"' not in client.get(f"/chats/{chat.pk}/").content.decode()
-    assert 'class="listed unread"' not in client.get("/").content.decode()
+    assert marked in client.get("/").content.decode()
+    page = client.get(f"/chats/{chat.pk}/").content.decode()
+    assert f'formaction="/chats/{chat.pk}/changes/">Mark as read' in page
+    assert marked not in page
+    assert marked in client.get("/").content.decode()
+    assert client.post(f"/chats/{chat.pk}/changes/", {"seen": chat.revision})["Location"] == f"/chats/{chat.pk}/"
+    assert marked not in client.get("/").content.decode()
+    assert "Mark as read" not in client.get(f"/chats/{chat.pk}/").content.decode()
 
 
 def test_open_page_that_is_told_of_the_end_has_read_it(alice):

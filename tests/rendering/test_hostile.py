@@ -5,44 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatapp.rendering import render, render_plain, split
+from tests.hostile import PAYLOADS
 from tests.rendering.reading import elements
 from tests.timing import processor_seconds
 
-ATTACKS = [
-    "<script>alert(1)</script>",
-    "<svg onload=alert(1)>",
-    "<img src=x onerror=alert(1)>",
-    '<div hx-get="/admin/" hx-trigger="load">x</div>',
-    '<form action="https://evil.test"><input name=p></form>',
-    '<p style="position:fixed" id="log" class="x" data-frame="1">x</p>',
-    "[x](javascript:alert(1))",
-    "[x](JaVaScRiPt:alert(1))",
-    "[x](&#106;avascript:alert(1))",
-    "[x](java\nscript:alert(1))",
-    "[x](data:text/html;base64,PHNjcmlwdD4=)",
-    "[x](vbscript:x)",
-    "[x](//evil.test/path)",
-    "[x](/accounts/logout/)",
-    "![x](https://evil.test/pixel.png)",
-    "[![x](https://evil.test/pixel.png)](https://evil.test)",
-    "<javascript:alert(1)>",
-    '[x](https://e.test "t\\" onclick=alert(1)")',
-    '```"><script>alert(1)</script>\nx\n```',
-    "```js\n</code></pre><script>alert(1)</script>\n```",
-    "```python\n'<img src=x onerror=alert(1)>'\n```",
-    "    <script>alert(1)</script>",
-    "- ```html\n  <svg onload=alert(1)>\n  ```",
-    "| <script>alert(1)</script> |\n|-|\n| <svg onload=alert(1)> |",
-    '<pre><code class="language-js">\'</code></pre>',
-    'https://e.test/"onclick=alert(1)',
-    "https://e.test/<script>alert(1)</script>",
-    "javascript://e.test/%0aalert(1)",
-    "\x00<scr\x00ipt>alert(1)</script>",
-    r"$<img src=x onerror=alert(1)>$ \(</span><script>alert(1)</script>\)",
-    "$$\n</div><svg onload=alert(1)>\n$$",
-    r"$$\href{javascript:alert(1)}{x}$$ and \[\htmlData{frame=1}{x}\]",
-    '<span class="math" id="log">x</span><div class="math" data-frame="1">x</div>',
-]
 ALLOWED_TAGS = {"a", "br", "button", "div", "hr", "li", "p", "span", "table", "tbody", "td", "th", "thead", "tr"} | {
     *("blockquote", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "ol", "pre", "s", "strong", "ul")
 }
@@ -61,14 +27,16 @@ def assert_harmless(markup: str) -> None:
             assert attributes["rel"] == "noopener noreferrer nofollow"
 
 
-@pytest.mark.parametrize("text", ATTACKS)
-def test_an_attack_is_only_text_whole_streamed_or_plain(text):
-    frame = split(text)
+@pytest.mark.parametrize("text", PAYLOADS, ids=lambda text: ascii(text)[:30])
+def test_an_attack_is_only_text_whole_streamed_or_plain(text: str) -> None:
+    """Streamed: cut off at every third character, as the tail of a reply is while it is being written."""
+    frames = [split(text[:end]) for end in (*range(3, len(text), 3), len(text))]
 
     assert_harmless(render(text))
-    assert_harmless("".join(frame.blocks) + frame.tail)
+    for frame in frames:
+        assert_harmless("".join(frame.blocks) + frame.tail)
     assert_harmless(render_plain(text))
-    assert [tag for tag, _ in elements(render_plain(text))] == ["p"]
+    assert [tag for tag, _ in elements(render_plain(text))] == ["p"] * len(text.split("\n\n"))
 
 
 @given(st.text(alphabet="<>$\"'`[]()!*#-|~ \nabhtps:/=&;.\\", max_size=80))

@@ -1,0 +1,53 @@
+"""Whether whoever opened a socket is still signed in: one look for all sockets of a process, every two seconds.
+
+Signing out, here or everywhere, a suspension, another password and the end of an account all change rows, so each
+process sees them by itself, whichever one they came to; no event has to arrive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from chatapp import events
+from chatapp.database import in_database
+
+log = logging.getLogger("foldline.passes")
+
+SECONDS_BETWEEN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What a socket was opened with: a session, whose it is, and what Django hashes of the password."""
+
+    session_key: str
+    user_id: int
+    auth_hash: str
+
+
+async def watch_for_ever() -> None:
+    """Tell every socket whose pass no longer holds; where no socket is open nothing is asked."""
+    while True:
+        await asyncio.sleep(SECONDS_BETWEEN)
+        try:
+            if held := [topic for topic in events.topics() if isinstance(topic, Pass)]:
+                for each in await in_database(gone, held):
+                    events.tell_here(each, events.SignedOut())
+        except Exception:
+            log.exception("Who is still signed in could not be read; it will be again.")
+
+
+def gone(held: Collection[Pass]) -> list[Pass]:
+    """Those that no longer hold; two queries, whatever their number."""
+    sessions = Session.objects.filter(session_key__in={each.session_key for each in held})
+    living = set(sessions.filter(expire_date__gt=timezone.now()).values_list("session_key", flat=True))
+    people = User.objects.filter(pk__in={each.user_id for each in held}, is_active=True).only("password")
+    hashes = {person.pk: person.get_session_auth_hash() for person in people}
+    return [each for each in held if each.session_key not in living or hashes.get(each.user_id) != each.auth_hash]
