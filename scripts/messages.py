@@ -32,6 +32,18 @@ KEYWORDS = {
     "pgettext_lazy": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
 }
+# Said by libraries, in English or in other words than ours in one of our languages: our catalogues come before theirs.
+BORROWED = (
+    "Authenticator code",
+    "Incorrect code.",
+    "Incorrect password.",
+    "The username and/or password you specified are not correct.",
+    "Username or email",
+    (
+        "This password is too short. It must contain at least %d character.",
+        "This password is too short. It must contain at least %d characters.",
+    ),
+)
 # What the templates' comments hold isn't for translators, and would hide what follows on their line.
 COMMENT = re.compile(r"\{#.*?#\}")
 NEEDLESS_HEADER = re.compile(
@@ -42,8 +54,10 @@ NO_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def collect() -> Catalog:
-    """Every text of templates and Python."""
+    """Every text of templates and Python, and those borrowed."""
     catalog = Catalog(charset="utf-8", fuzzy=False)
+    for text in BORROWED:
+        catalog.add(text)
     for source in _sources():
         for _, message, _, context in extract("python", BytesIO(source.encode()), KEYWORDS):
             catalog.add(message, context=context)

@@ -12,8 +12,9 @@ from django.utils import translation
 
 from chatapp.models import Chat
 from scripts import messages
+from tests.accounts.codes import with_app
 from tests.factories import fold, make_chat, make_model
-from tests.people import make_user, signed_in
+from tests.people import PASSWORD, make_user, signed_in
 
 LANGUAGES = {"fr": "fr", "zh-hans": "zh_Hans"}
 SPOKEN = re.compile(r"alt|title|placeholder|aria-label|data-[\w-]+")
@@ -81,9 +82,11 @@ def visits(chat: Chat, compaction: int) -> list[str]:
     desks = [
         "sitesettings", "endpoint", "endpoint/add", f"endpoint/{chat.model.endpoint_id}/change", "languagemodel",
         f"languagemodel/{chat.model_id}/change", "compaction", f"compaction/{compaction}/change", "usagerecord",
+        "auditentry",
     ]  # fmt: skip
     return [
-        "/", "/search/?q=bread", "/search/?q=nothing-of-that", "/import/", "/shared/", "/nowhere/",
+        "/", "/usage/", "/accounts/devices/", "/accounts/second-factor/",
+        "/search/?q=bread", "/search/?q=nothing-of-that", "/import/", "/shared/", "/nowhere/",
         "/accounts/password/change/", "/accounts/logout/", "/admin/auth/user/", "/admin/auth/user/add/",
         *(f"{chat.get_absolute_url()}{path}" for path in inside), *(f"/admin/chatapp/{desk}/" for desk in desks),
     ]  # fmt: skip
@@ -119,6 +122,30 @@ def test_nobodys_pages_say_nothing_in_english(client: Client, language: str) -> 
         left[address] = left_in_english(response.content.decode(), language)
 
     assert {address: words for address, words in left.items() if words} == {}
+
+
+@pytest.mark.parametrize(
+    ("language", "short", "wrong"),
+    [
+        ("fr", "Ce mot de passe est trop court : il lui faut au moins 10 caractères.", "Ce code n’est pas le bon."),
+        ("zh-hans", "密码太短，至少需要 10 个字符。", "验证码不正确。"),
+    ],
+)
+@pytest.mark.django_db
+def test_what_libraries_answer_is_in_the_persons_language(
+    client: Client, language: str, short: str, wrong: str
+) -> None:
+    alice = with_app(make_user("alice"))
+    asked = {"Accept-Language": language}
+    client.post("/accounts/login/", {"login": "alice", "password": PASSWORD})
+
+    second = client.post("/accounts/login/second-factor/", {"code": "1"}, headers=asked).content.decode()
+    change = {"oldpassword": PASSWORD, "password1": "kurz", "password2": "kurz"}
+    changed = signed_in(alice).post("/accounts/password/change/", change, headers=asked).content.decode()
+
+    assert wrong in second
+    assert short in changed.replace("\u202f", " ")
+    assert left_in_english(second + changed, language) == []
 
 
 def test_what_is_left_in_english_is_found() -> None:
