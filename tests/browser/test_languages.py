@@ -3,12 +3,16 @@
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from chatapp.models import DailyUse
 from tests.browser.acting import Script, Visit, button, last
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 
+USED = {"tokens": 12_345_678, "cost": 12, "upload_bytes": 5_000_000}
 CODE = "```python\nknead()\n```\n\nThat is all"
 
 
@@ -77,9 +81,15 @@ def test_longer_words_make_no_page_wider_than_a_phone(visit: Callable[..., Visit
     sam = visit(is_staff=True, locale=locale, viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
     chat = sam.chat("Hello", "Hello to you.", "More", "And more.", folded_through=1)
     pages = ["/", chat, f"{chat}#sidebar", f"{chat}request/", f"{chat}settings/", f"{chat}compactions/", "/import/"]
+    pages += ["/usage/", "/accounts/password/change/", "/accounts/devices/", "/accounts/second-factor/"]
+    sam.rows(
+        lambda: DailyUse.objects.create(owner=User.objects.get(username=sam.name), day=timezone.localdate(), **USED)
+    )
     opened = {path: sam.open(path) for path in pages}
     opened[chat].locator("[data-toggle=fold-details]").click()
 
-    wide = {path: page.evaluate("document.scrollingElement.scrollWidth - innerWidth") for path, page in opened.items()}
+    wide = {
+        path: page.evaluate("document.scrollingElement.scrollWidth - screen.width") for path, page in opened.items()
+    }
 
     assert {path: by for path, by in wide.items() if by > 0} == {}
