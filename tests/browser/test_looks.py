@@ -48,7 +48,7 @@ def violations(page: Page, rules: dict[str, object] = RULES) -> list[str]:
 
 
 def overflow(page: Page) -> int:
-    return page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
+    return page.evaluate("document.scrollingElement.scrollWidth - Math.min(innerWidth, screen.width)")
 
 
 def look_at(page: Page) -> list[str]:

@@ -251,4 +251,4 @@ def test_menu_on_a_phone(visit: Callable[..., Visit]) -> None:
     row(page, "Rye").get_by_role("button", name="Pin, archive, move").tap()
     expect(button(page.locator("#order"), "Pin")).to_be_in_viewport()
     take_picture(page, "order-phone-menu")
-    assert page.evaluate("document.scrollingElement.scrollWidth - innerWidth") <= 0
+    assert page.evaluate("document.scrollingElement.scrollWidth - screen.width") <= 0
