@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -46,8 +48,11 @@ class AuditAdmin(ReadOnly):
         return [path("export/", export, name="chatapp_auditentry_export"), *super().get_urls()]
 
     def export(self, request: HttpRequest) -> HttpResponseBase:
-        """What the list shows with the same filters, the newest first, all of it."""
-        rows = self.get_changelist_instance(request).get_queryset(request)
+        """What the list shows with the same filters, the newest first, all of it; nonsense leads to the list."""
+        try:
+            rows = self.get_changelist_instance(request).get_queryset(request)
+        except IncorrectLookupParameters:
+            return redirect("admin:chatapp_auditentry_changelist")
         auditing.record(auditing.Action.EXPORTED, request=request, target="audit log")
         response = StreamingHttpResponse(_lines(rows), content_type="text/csv; charset=utf-8")
         name = f"foldline-audit-{timezone.localdate().isoformat()}.csv"

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 
-from chatapp.fields import uuid_in
 from chatapp.files.limits import MOST_BYTES, MOST_FILES
 from chatapp.files.naming import harmless_name
+from chatapp.files.owning import own_files
 from chatapp.files.reading import read_upload
 from chatapp.files.unusable import Unusable
 from chatapp.history.allowing import take_upload
@@ -55,13 +54,6 @@ def chosen_files(request: PersonRequest, *, model: LanguageModel | None) -> Chos
 def known_files(request: PersonRequest) -> list[File]:
     """Those of the person's own that the post names."""
     return own_files(request.user, request.POST.getlist("file"))
-
-
-def own_files(user: User, named: Sequence[str]) -> list[File]:
-    """In the order in which they are named; no more than go with one message are read."""
-    ids = list(dict.fromkeys(filter(None, map(uuid_in, named))))[:MOST_FILES]
-    own = File.objects.for_user(user).defer("data").in_bulk(ids) if ids else {}
-    return [own[pk] for pk in ids if pk in own]
 
 
 class Pending(TypedDict):

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from chatapp import unsent
 from chatapp.fields import LONGEST_TEXT, number_in
 from chatapp.files.limits import MOST_FILES
 from chatapp.files.unusable import Unusable
@@ -24,17 +25,15 @@ from chatapp.history.texts import as_typed
 from chatapp.models import Chat, SiteSettings
 from chatapp.presenting.drafts import view_draft
 from chatapp.views.answering import PersonRequest, answer_refusal, chat_or_404
-from chatapp.views.attaching import Chosen, chosen_files, known_files, own_files
+from chatapp.views.attaching import Chosen, chosen_files, known_files
 from chatapp.views.seals import person_in
 from chatapp.views.settings import refuse_start, settings_of_new_chat
 
-UNSENT = "unsent"
 View = Callable[..., HttpResponse]
 
 
 def draft_context(request: PersonRequest, chat: Chat | None) -> dict[str, Any]:
     """What stands in the box as the page opens."""
-    _take_back_unsent(request, chat)
     draft = drafts.draft_of(request.user.pk, chat.pk if chat else None)
     return view_draft(draft)
 
@@ -55,12 +54,8 @@ def kept_over_sign_in(view: View) -> View:
         person = person_in(request.POST.get("person_seal", ""))
         if person is None:
             return redirect_to_login(page)
-        request.session[UNSENT] = {
-            "person": person,
-            "chat": str(chat_id or ""),
-            "text": request.POST.get("text", "")[:LONGEST_TEXT],
-            "files": [name[:36] for name in request.POST.getlist("file")[:MOST_FILES]],
-        }
+        text, files = request.POST.get("text", ""), request.POST.getlist("file")
+        unsent.put_by(request, person=person, chat_id=chat_id, text=text, files=files)
         return redirect_to_login(page)
 
     return guarded
@@ -97,23 +92,6 @@ def _say_problem(request: PersonRequest, chat: Chat | None, problem: Unusable) -
     if chat:
         return answer_refusal(request, problem.code, chat=chat, status=422, **told)
     return refuse_start(request, problem.code, settings_of_new_chat(request.POST), **told)
-
-
-def _take_back_unsent(request: PersonRequest, chat: Chat | None) -> None:
-    unsent = request.session.get(UNSENT)
-    if not unsent:
-        return
-    is_theirs = unsent["person"] == str(request.user.pk)
-    if is_theirs and unsent["chat"] != (str(chat.pk) if chat else ""):
-        return  # another page first
-    del request.session[UNSENT]
-    if is_theirs:
-        drafts.save_draft(
-            owner_id=request.user.pk,
-            chat_id=chat.pk if chat else None,
-            text=as_typed(unsent["text"]),
-            file_ids=[file.pk for file in own_files(request.user, unsent.get("files", []))],
-        )
 
 
 def _typed_at(request: PersonRequest) -> datetime:

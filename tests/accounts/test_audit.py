@@ -151,6 +151,14 @@ def test_export_has_the_rows_of_the_list_and_no_formula_in_a_cell(staff: Client)
     assert [line[1:4] for line in lines] == [["action", "actor", "target"], ["changed", "'=HYPERLINK(1)", "far"]]
 
 
+@pytest.mark.parametrize("query", ["nonsense", "actor__nonsense=1", "created_at__gte=x"])
+def test_export_by_a_filter_that_there_isn_t_leads_to_the_list(staff: Client, query: str) -> None:
+    answer = staff.get(f"{LOG}export/?{query}")
+
+    assert (answer.status_code, answer.headers["Location"]) == (302, LOG)
+    assert rows() == []
+
+
 def test_log_is_for_staff_only() -> None:
     alice = signed_in(make_user("alice"))
 

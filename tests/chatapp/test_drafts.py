@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 from html import unescape
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -253,6 +254,7 @@ def test_text_is_in_the_box_after_signing_in_again(*, is_new: bool) -> None:
 
     assert refused["Location"] == f"/accounts/login/?next={path}"
     assert landed == path
+    assert Draft.objects.get().text == "What I wrote"  # by the sign-in: the page that follows only reads
     assert page_of(client, path)[0] == "What I wrote"
     assert page_of(client, path)[0] == "What I wrote"
     assert Message.objects.filter(content="What I wrote").count() == 0
@@ -302,6 +304,20 @@ def test_somebody_else_who_signs_in_there_never_sees_it() -> None:
     sign_in(client, "alice", "/")
 
     assert (shown, page_of(client, "/")[0]) == ("", "")
+
+
+@pytest.mark.django_db
+def test_signing_in_succeeds_where_the_chat_of_the_text_is_gone_or_another_s() -> None:
+    person = make_person("alice")
+    client, others = signed_in(person), make_chat(make_person("charlie"), "Hello", "Hi.")
+    _, seal = page_of(client, "/")
+    for chat_id in (uuid4(), others.pk):
+        client.cookies.pop("sessionid")
+        client.post(f"/chats/{chat_id}/send/", {"text": "What I wrote", "person_seal": seal})
+        sign_in(client, "alice", "/")
+
+    assert not Draft.objects.exists()
+    assert page_of(client, "/")[0] == ""
 
 
 @pytest.mark.django_db
