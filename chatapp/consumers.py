@@ -70,6 +70,13 @@ class PageConsumer(AsyncWebsocketConsumer):
         session_key, auth_hash = self.scope["session"].session_key, self.user.get_session_auth_hash()
         let_in_by = passes.Pass(session_key, self.user.pk, auth_hash)
         self.unsubscribe = [events.subscribe(topic, self.take) for topic in (*self.topics, let_in_by)]
+        try:
+            await self.join()
+        except BaseException:  # Channels says goodbye to none that has not come in whole
+            await self.disconnect(TRY_AGAIN_LATER)
+            raise
+
+    async def join(self) -> None:
         if events.is_shared():
             for topic in self.topics:
                 await self.channel_layer.group_add(events.group_of(topic), self.channel_name)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from chatapp.history import leaving
 from chatapp.importing import files
@@ -14,4 +17,4 @@ def delete_account(user: User) -> None:
     imports = list(Import.objects.for_user(user).values_list("pk", flat=True))
     leaving.delete_account(user_id=user.pk)
     for import_id in imports:
-        files.discard(import_id)
+        transaction.on_commit(partial(files.discard, import_id))

@@ -11,6 +11,7 @@ from typing import Any
 
 import structlog
 from django.contrib.auth import SESSION_KEY
+from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_only_middleware
 
@@ -86,7 +87,8 @@ def note_sign_ins(get_response: Answer) -> Answer:
 
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        with suppress(*AWAY):  # what was done is done, and the next visit is noted as well
+        # What was done is done, and the next visit is noted as well; the account may be gone by now.
+        with suppress(*AWAY, IntegrityError):
             sign_ins.note(request)
         return response
 

@@ -16,7 +16,7 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from chatapp import events
-from chatapp.database import in_database
+from chatapp.database import AWAY, in_database
 
 log = logging.getLogger("foldline.passes")
 
@@ -40,6 +40,8 @@ async def watch_for_ever() -> None:
             if held := [topic for topic in events.topics() if isinstance(topic, Pass)]:
                 for each in await in_database(gone, held):
                     events.tell_here(each, events.SignedOut())
+        except AWAY as error:
+            log.warning("Who is still signed in could not be read: %s", error)
         except Exception:
             log.exception("Who is still signed in could not be read; it will be again.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 from asgiref.sync import async_to_sync
@@ -22,14 +23,21 @@ class Readiness:
         self._has_migrations = False
         self._looked_at = -SECONDS_REMEMBERED
         self._found: dict[str, str] = {}
+        self._looking = threading.Lock()  # while one waits for a database that is away, the others have its last answer
 
     def look(self) -> dict[str, str]:
         """Of each check "ok" or what is wrong, never a secret."""
-        if time.monotonic() - self._looked_at >= SECONDS_REMEMBERED:
-            self._found = {"database": check_database(), "layer": async_to_sync(events.check_layer)()}
-            self._found["migrations"] = self._check_migrations() if self._found["database"] == OK else "not checked"
-            self._looked_at = time.monotonic()
+        if time.monotonic() - self._looked_at >= SECONDS_REMEMBERED and self._looking.acquire(blocking=not self._found):
+            try:
+                self._found = self._look()
+                self._looked_at = time.monotonic()
+            finally:
+                self._looking.release()
         return self._found | {"process": "ending" if self.is_ending else OK}
+
+    def _look(self) -> dict[str, str]:
+        found = {"database": check_database(), "layer": async_to_sync(events.check_layer)()}
+        return found | {"migrations": self._check_migrations() if found["database"] == OK else "not checked"}
 
     def _check_migrations(self) -> str:
         """Applied migrations stay so while a process lives; reading them from files and rows takes 50 ms."""

@@ -28,8 +28,8 @@ def note(request: HttpRequest) -> None:
     session_key = request.session.session_key
     if not session_key:
         return
-    seen = hashlib.sha256(f"{session_key} {address_of(request)}".encode()).hexdigest()
-    if not cache.add(f"seen:{seen}", "", SECONDS_BETWEEN_NOTES) or not request.user.is_authenticated:
+    seen = f"seen:{hashlib.sha256(f'{session_key} {address_of(request)}'.encode()).hexdigest()}"
+    if cache.get(seen) is not None or not request.user.is_authenticated:
         return
     SignIn.objects.update_or_create(
         session_key=session_key,
@@ -40,6 +40,7 @@ def note(request: HttpRequest) -> None:
             "last_seen_at": timezone.now(),
         },
     )
+    cache.set(seen, "", SECONDS_BETWEEN_NOTES)
 
 
 def of_person(user: AbstractBaseUser) -> list[SignIn]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 from django.contrib import admin
@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET
 
 from chatapp import auditing
 from chatapp.admin.desk import ReadOnly
+from chatapp.database import in_database
 from chatapp.models import AuditEntry
 
 COLUMNS = ("created_at", "action", "actor", "target", "detail", "address", "device")
@@ -72,11 +73,15 @@ class _Echo:
         return line
 
 
-def _lines(rows: Any) -> Iterator[str]:
+async def _lines(rows: Any) -> AsyncIterator[str]:
+    """Some rows at a time; a synchronous iterator would be read whole before the first byte under ASGI."""
     writer = csv.writer(_Echo())
     yield writer.writerow(COLUMNS)
-    for row in rows.values_list(*COLUMNS).iterator(chunk_size=ROWS_AT_ONCE):
-        yield writer.writerow([row[0].isoformat(), *map(_cell, row[1:])])
+    older = rows.order_by("-pk").values_list("pk", *COLUMNS)
+    while page := await in_database(list, older[:ROWS_AT_ONCE]):
+        for _pk, created_at, *told in page:
+            yield writer.writerow([created_at.isoformat(), *map(_cell, told)])
+        older = older.filter(pk__lt=page[-1][0])
 
 
 def _cell(value: str | None) -> str:

@@ -106,7 +106,7 @@ def _shown(field: Any, value: Any) -> str:
     if isinstance(field, forms.ModelChoiceField) and field.queryset is not None and isinstance(value, int):
         value = field.queryset.filter(pk=value).first()
     # An address may carry a key behind its question mark.
-    return "–" if value in {None, ""} else str(value).partition("?")[0][:200]
+    return "–" if value is None or value == "" else str(value).partition("?")[0][:200]
 
 
 def count(number: int) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -75,7 +76,9 @@ def fingerprint(secret: str) -> str:
 
 
 def note_backup(path: Path, made_at: datetime) -> None:
-    _stamp().write_text(json.dumps({"path": str(path), "made_at": made_at.isoformat()}))
+    """For the doctor; a backup is one without it, too."""
+    with suppress(OSError):
+        _stamp().write_text(json.dumps({"path": str(path), "made_at": made_at.isoformat()}))
 
 
 def newest_backup() -> tuple[Path, datetime] | None:

@@ -70,11 +70,11 @@ def write_backup(target: Path, *, with_secret: bool = True) -> tuple[Path, Manif
         with _private_zip(unfinished) as zipped:
             manifest = _fill(Archive(zipped), made_at.isoformat(), with_secret=with_secret)
         unfinished.replace(target)
-        note_backup(target, made_at)
     except (OSError, DatabaseError, sqlite3.Error, psycopg.Error) as error:
         raise CannotBackUp(f"No backup was made: {str(error).splitlines()[0]}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
+    note_backup(target, made_at)
     return target, manifest
 
 

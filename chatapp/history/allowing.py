@@ -73,6 +73,8 @@ def admit(chat: Chat, *, is_send: bool = False, is_run: bool = False) -> None:
 def reached_by(owner_id: int, *, is_run: bool = False) -> Reached | None:
     """What keeps calls of this person from beginning now, if anything does; for pages and idle work."""
     limits = limits_of(owner_id)
+    if not limits.is_any:
+        return None
     use = use_today(owner_id)
     return _spent(limits, use) or (_all_runs(limits, owner_id) if is_run else None)
 

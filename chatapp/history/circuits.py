@@ -21,6 +21,7 @@ NOT_GOT_THROUGH = frozenset({"unreachable", "server_error", "no_first_token"})
 OPENS_AFTER = 3
 FIRST_PAUSE_SECONDS = 15
 LONGEST_PAUSE_SECONDS = 240
+MOST_COUNTED = 1_000
 
 
 def admit(endpoint_id: int) -> datetime | None:
@@ -34,20 +35,27 @@ def admit(endpoint_id: int) -> datetime | None:
         return None
     if endpoint.rests_until > now:
         return endpoint.rests_until
-    anew = now + _pause(endpoint.failures)
-    is_first = Endpoint.objects.filter(pk=endpoint_id, rests_until=endpoint.rests_until).update(rests_until=anew)
+    failures = min(endpoint.failures + 1, MOST_COUNTED)  # until it is known better
+    anew = now + _pause(failures)
+    unclaimed = Endpoint.objects.filter(pk=endpoint_id, rests_until=endpoint.rests_until)
+    is_first = unclaimed.update(rests_until=anew, failures=failures)
     return None if is_first else anew
 
 
 @transaction.atomic
 def note_failure(endpoint_id: int, code: str, detail: str) -> None:
-    """A call that didn't get through (`code` is one of NOT_GOT_THROUGH) is the endpoint's last answer, too."""
+    """A call that didn't get through (`code` is one of NOT_GOT_THROUGH) is the endpoint's last answer, too.
+
+    One that had begun before the pause, or in spite of it, makes the pause no longer.
+    """
     endpoint = Endpoint.objects.select_for_update().filter(pk=endpoint_id).first()
     if endpoint is None:
         return
-    endpoint.failures = min(endpoint.failures + 1, 1_000)
     endpoint.checked_at, endpoint.check_outcome = timezone.now(), f"{code}: {detail}"[:500]
-    if endpoint.failures >= OPENS_AFTER:
+    is_resting = endpoint.rests_until is not None and endpoint.rests_until > endpoint.checked_at
+    if not is_resting:
+        endpoint.failures = min(endpoint.failures + 1, MOST_COUNTED)
+    if endpoint.failures >= OPENS_AFTER and not is_resting:
         endpoint.rests_until = endpoint.checked_at + _pause(endpoint.failures)
         log.warning("%s didn't answer %s calls in a row; it is left alone for a while.", endpoint, endpoint.failures)
     endpoint.save(update_fields=["failures", "rests_until", "checked_at", "check_outcome"])

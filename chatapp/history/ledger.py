@@ -27,7 +27,7 @@ def record_usage(
     measured: bool,
 ) -> UsageRecord:
     """In the ledger, and among what the owner has used today, whether or not the chat is still there."""
-    metrics.count_tokens(kind, usage)
+    transaction.on_commit(lambda: metrics.count_tokens(kind, usage))
     cost = cost_of(model, usage)
     chat = Chat.objects.select_for_update(no_key=True).filter(pk=chat_id).first()
     add_use(owner_id=owner_id, tokens=usage.prompt + usage.completion, cost=cost or Decimal(0))

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from chatapp import runs
 from chatapp.history import queueing
-from chatapp.history.errors import NotPossible
+from chatapp.history.errors import HistoryError, NotPossible
 from chatapp.leases import PROCESS
 from chatapp.models import File, Run
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404, page_context
@@ -26,7 +26,7 @@ def send_now(request: PersonRequest, chat_id: UUID, queued_id: int) -> HttpRespo
     chat = chat_or_404(request, chat_id)
     try:
         begun = queueing.send_now(chat_id=chat.pk, queued_id=queued_id, by=PROCESS)
-    except NotPossible as refused:
+    except HistoryError as refused:
         return answer_refusal(request, refused.code, chat=chat, **refused.facts)
     if isinstance(begun, Run):
         runs.stop(begun)

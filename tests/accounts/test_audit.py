@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from datetime import timedelta
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,6 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chatapp import auditing
+from chatapp.database import in_database
 from chatapp.models import AuditEntry, Endpoint, SiteSettings
 from tests.factories import make_chat
 from tests.people import PASSWORD, make_user, signed_in
@@ -140,15 +142,21 @@ def test_list_is_searched_and_filtered_and_leads_nowhere_to_change(staff: Client
     assert AuditEntry.objects.filter(target="endpoint: far", actor="sam").exists()
 
 
-def test_export_has_the_rows_of_the_list_and_no_formula_in_a_cell(staff: Client) -> None:
-    auditing.record(auditing.Action.CHANGED, name="=HYPERLINK(1)", target="far")
-    auditing.record(auditing.Action.SIGNED_IN, name="alice")
+@pytest.mark.django_db(transaction=True)
+async def test_export_has_the_rows_of_the_list_and_no_formula_in_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chatapp.admin.audit.ROWS_AT_ONCE", 2)
+    staff = await in_database(lambda: signed_in(make_user("sam", is_staff=True)))
+    for number in range(5):
+        await in_database(auditing.record, auditing.Action.CHANGED, name="=HYPERLINK(1)", target=f"far {number}")
+    await in_database(auditing.record, auditing.Action.SIGNED_IN, name="alice")
 
-    response = staff.get(f"{LOG}export/?q=far")
-    lines = list(csv.reader(response.getvalue().decode().splitlines()))
+    response: Any = await in_database(staff.get, f"{LOG}export/?q=far")
+    written = b"".join([piece async for piece in response.streaming_content]).decode()
 
+    lines = list(csv.reader(written.splitlines()))
     assert response.headers["Content-Type"].startswith("text/csv")
-    assert [line[1:4] for line in lines] == [["action", "actor", "target"], ["changed", "'=HYPERLINK(1)", "far"]]
+    assert lines[0][1:4] == ["action", "actor", "target"]
+    assert [line[1:4] for line in lines[1:]] == [["changed", "'=HYPERLINK(1)", f"far {n}"] for n in (4, 3, 2, 1, 0)]
 
 
 @pytest.mark.parametrize("query", ["nonsense", "actor__nonsense=1", "created_at__gte=x"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -70,13 +71,17 @@ def rows_of(user_id: int) -> list[str]:
     return [model.__name__ for model, name in pointing if model._default_manager.filter(**{name: user_id}).exists()]
 
 
-def test_account_goes_with_all_that_points_at_it(alice: User) -> None:
+def test_account_goes_with_all_that_points_at_it(alice: User, django_capture_on_commit_callbacks: Any) -> None:
     client, alice_id = confirmed(alice), alice.pk
     row = Import.objects.create(owner=alice, name="old.json", size=3)
     files.add_part(row, [b"[]"], at=0)
     assert {"Chat", "File", "Preset", "SignIn"} <= set(rows_of(alice_id))
 
-    response = client.post(PAGE, {"name": "alice"}, follow=True)
+    with django_capture_on_commit_callbacks() as committed:
+        response = client.post(PAGE, {"name": "alice"}, follow=True)
+    assert files.path_of(row.pk).exists()  # until it is certain that the account is gone
+    for callback in committed:
+        callback()
 
     assert "all that was in it is deleted" in response.content.decode()
     assert rows_of(alice_id) == []
@@ -118,12 +123,14 @@ def test_only_administrator_stays_until_there_is_another_one() -> None:
     assert not User.objects.filter(pk=sam.pk).exists()
 
 
-def test_administrator_deletes_an_account_as_wholly(alice: User) -> None:
+def test_administrator_deletes_an_account_as_wholly(alice: User, django_capture_on_commit_callbacks: Any) -> None:
     alice_id = alice.pk
     row = Import.objects.create(owner=alice, name="old.json", size=3)
     files.add_part(row, [b"[]"], at=0)
 
-    signed_in_as(make_user("sam", is_staff=True)).post(f"/admin/auth/user/{alice_id}/delete/", {"post": "yes"})
+    client = signed_in_as(make_user("sam", is_staff=True))
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(f"/admin/auth/user/{alice_id}/delete/", {"post": "yes"})
 
     assert rows_of(alice_id) == []
     assert not File.objects.exists()

@@ -112,7 +112,7 @@ def test_cookie_of_a_browser_names_nobody_and_opens_nothing() -> None:
 
 def test_no_account_can_be_named_as_the_email_of_another() -> None:
     """Else its owner's own sign-in would forgive the guesses that were made at the other."""
-    SiteSettings.objects.create(sign_up_open=True)
+    SiteSettings.objects.update_or_create(defaults={"sign_up_open": True})
     make_user("alice", email="alice@example.org")
     bob = {"username": "Alice@example.org", "email": "", "password1": PASSWORD, "password2": PASSWORD}
 
@@ -126,7 +126,7 @@ def test_no_account_can_be_named_as_the_email_of_another() -> None:
 
 
 def test_sign_ups_from_one_address_are_throttled() -> None:
-    SiteSettings.objects.create(sign_up_open=True)
+    SiteSettings.objects.update_or_create(defaults={"sign_up_open": True})
 
     def sign_up(number: int) -> int:
         form = {"username": f"bob{number}", "email": "", "password1": PASSWORD, "password2": PASSWORD}

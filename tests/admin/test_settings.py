@@ -109,7 +109,7 @@ def test_choice_of_models_holds_usable_ones_and_the_present_one(staff: Client) -
     make_model(name="usable")
     make_model(name="switched-off", enabled=False)
     make_model(name="endpoint-off", endpoint=off)
-    SiteSettings.objects.create(default_model=make_model(name="chosen-once", enabled=False))
+    SiteSettings.objects.update_or_create(defaults={"default_model": make_model(name="chosen-once", enabled=False)})
 
     form = staff.get(PAGE).context["adminform"].form
 

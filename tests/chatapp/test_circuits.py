@@ -42,10 +42,21 @@ def endpoint_id(db: None) -> int:
 def test_circuit_opens_at_the_third_failure_and_its_pauses_double_up_to_four_minutes(endpoint_id: int) -> None:
     pauses = []
     for _ in range(9):
+        assert circuits.admit(endpoint_id) is None
         circuits.note_failure(endpoint_id, "unreachable", "no route")
         until = Endpoint.objects.get().rests_until
         pauses.append(round((until - timezone.now()).total_seconds()) if until else 0)
+        if until:
+            Endpoint.objects.update(rests_until=timezone.now())
     assert pauses == [0, 0, 15, 30, 60, 120, 240, 240, 240]
+
+
+def test_calls_that_fail_at_the_same_moment_make_one_short_pause(endpoint_id: int) -> None:
+    for _ in range(8):
+        circuits.note_failure(endpoint_id, "unreachable", "no route")
+    until = Endpoint.objects.get().rests_until
+    assert until
+    assert round((until - timezone.now()).total_seconds()) == circuits.FIRST_PAUSE_SECONDS
     assert circuits.admit(endpoint_id)
 
 

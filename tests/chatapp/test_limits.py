@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from chatapp.database import in_database
 from chatapp.history import allowing, chats, compactions, continuing, editing, ledger, queueing, turns
 from chatapp.history.errors import LimitReached
-from chatapp.models import Allowance, Chat, Compaction, DailyUse, Message, Run, SiteSettings, UsageRecord
+from chatapp.models import Allowance, Chat, Compaction, DailyUse, Message, QueuedMessage, Run, SiteSettings, UsageRecord
 from compaction.transcript import Usage
 from tests.factories import make_chat, make_model, make_user
 from tests.making_files import upload
@@ -312,6 +312,19 @@ async def test_refused_send_keeps_the_text_and_says_which_limit_and_when_it_ends
         assert "What you typed is still here." in words
     assert all("My words</textarea>" in page.content.decode() for page in pages)
     assert alice.endpoint.payloads == []
+
+
+async def test_send_now_at_the_limit_says_so_and_the_message_goes_on_waiting(alice: Visitor) -> None:
+    chat = await in_database(lambda: make_chat(alice.user, "Hello", "Hi."))
+    waiting = await in_database(lambda: QueuedMessage.objects.create(chat=chat, text="Later", idempotency_key="k"))
+    await in_database(lambda: limit(tokens_a_day=10))
+    await in_database(lambda: use(alice.user, tokens=10))
+
+    page = await alice.post(f"/chats/{chat.pk}/queue/{waiting.pk}/send/")
+
+    assert page.status_code == 409
+    assert "10 tokens" in page.content.decode()
+    assert await in_database(lambda: chat.queued.get().text) == "Later"
 
 
 async def test_page_says_why_a_message_waits(alice: Visitor) -> None:

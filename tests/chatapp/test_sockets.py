@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.db import OperationalError
 
 from chatapp import consumers, events, presenting
 from chatapp.database import in_database
@@ -130,6 +131,23 @@ async def test_socket_whose_changes_cannot_be_read_is_closed_and_leaves_nothing(
 
         assert (await socket.communicator.receive_output())["code"] == consumers.WENT_WRONG
     assert chat.pk not in events._listeners
+
+
+async def test_socket_that_breaks_off_while_it_comes_in_leaves_nothing(
+    alice: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its page tries again and again; what each try left would lock the person out after a hundred."""
+    chat = await alice.start("Hello")
+    await settled(chat)
+
+    def fail(*_: object) -> None:
+        raise OperationalError("no connection is free")
+
+    monkeypatch.setattr(presenting, "live_run_of", fail)
+    async with alice.socket(chat) as socket:
+        assert (await socket.communicator.receive_output())["code"] == consumers.TRY_AGAIN_LATER
+
+    assert events.count_listeners(alice.user.pk) == 0
 
 
 async def test_nonsense_from_the_browser_is_ignored(alice: Visitor) -> None:

@@ -42,6 +42,13 @@ def test_every_variable_is_in_the_handbook():
     assert {name for name in read if f"`{name}`" not in told} == set()
 
 
+def test_preparing_anew_restarts_no_web_process():
+    """What Requires a unit is restarted with it, all at once; an upgrade is to be one process after the other."""
+    unit = (ROOT / "deploy/systemd/foldline-web@.service").read_text()
+    assert re.search(r"^Wants=.*foldline-prepare\.service", unit, re.MULTILINE)
+    assert not re.search(r"^(Requires|BindsTo|PartOf)=", unit, re.MULTILINE)
+
+
 @pytest.mark.parametrize("service", ["web-a", "web-b", "prepare"])
 def test_compose_sets_what_foldline_reads(service):
     assert set(compose()["services"][service]["environment"]) <= known_names()
