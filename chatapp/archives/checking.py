@@ -22,7 +22,7 @@ from chatapp.history import ordering
 from chatapp.history.copying import Original
 from chatapp.history.errors import HistoryError
 from chatapp.history.texts import storable
-from chatapp.llm.options import OURS
+from chatapp.llm.options import offered
 from chatapp.models import Chat, Compaction, File, LanguageModel, Message
 from compaction.segments import Segment
 
@@ -48,7 +48,7 @@ def check_chat(raw: Any, *, owner_id: int, usable: Mapping[str, LanguageModel]) 
     chat.model = usable.get(str(raw.get("model")))
     if not isinstance(chat.parameters, dict):
         raise BadChat("malformed")
-    chat.parameters = {name: value for name, value in chat.parameters.items() if name not in OURS}
+    chat.parameters = offered(chat.parameters)
     messages = _by_number(raw, "messages", _message)
     _check_tree(messages)
     compactions = _by_number(raw, "compactions", _compaction)

@@ -23,23 +23,8 @@ log = logging.getLogger("foldline.compacting")
 TEMPERATURE = 0.2
 # A small model that gave no summary gives the same again at the same one.
 SECOND_TEMPERATURE = 0.7
-# What says how an answer to the person is to look. All else (tools, template arguments, where it is routed) makes the
-# prompt what the endpoint has cached.
-ANSWER_OPTIONS = frozenset(
-    {
-        "grammar",
-        "json_schema",
-        "logit_bias",
-        "logprobs",
-        "max_completion_tokens",
-        "max_tokens",
-        "n_predict",
-        "response_format",
-        "stop",
-        "tool_choice",
-        "top_logprobs",
-    }
-)
+# What says how an answer to the person is to look; all else makes the prompt what the endpoint has cached.
+ANSWER_OPTIONS = frozenset({"max_tokens", "stop"})
 
 
 class Rejected(Exception):
@@ -118,9 +103,8 @@ async def record_usage(kind: UsageRecord.Kind, chat: Chat, model: LanguageModel,
 
 
 def without_answer_options(params: dict[str, Any]) -> dict[str, Any]:
-    """A chat's options for a call that prolongs its request and wants plain text (rule E1): tools are only told."""
-    kept = {name: value for name, value in params.items() if name not in ANSWER_OPTIONS}
-    return kept | ({"tool_choice": "none"} if "tools" in kept else {})
+    """A chat's options for a call that prolongs its request and wants plain text (rule E1)."""
+    return {name: value for name, value in params.items() if name not in ANSWER_OPTIONS}
 
 
 async def summariser_for(compaction_id: int, situation: Situation, *, model: LanguageModel | None = None) -> Summariser:

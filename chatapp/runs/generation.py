@@ -17,6 +17,7 @@ from chatapp import compacting, connecting, events, metrics
 from chatapp.database import patiently
 from chatapp.history import ledger, loading, turns
 from chatapp.llm import errors, stream_chat
+from chatapp.llm.options import offered
 from chatapp.models import Compaction, LanguageModel, Message
 from chatapp.payloads import payload_of
 from chatapp.runs import titles
@@ -194,7 +195,7 @@ async def _note_beginning(live: LiveRun, prepared: Prepared, model: LanguageMode
         window_tokens=prepared.situation.limits.window,
         estimated_prompt_tokens=prepared.estimated_tokens,
         request_through_id=prepared.situation.chat.compacted_through_id,
-        request_extras=prepared.situation.chat.parameters,
+        request_extras=offered(prepared.situation.chat.parameters),
         left_out=list(prepared.left_out),
     )
     if has_left_queue:

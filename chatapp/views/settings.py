@@ -22,11 +22,11 @@ from django_htmx.http import retarget
 from chatapp import presenting
 from chatapp.fields import LONGEST_TEXT, TypedText, number_in
 from chatapp.history import chats, loading, metering
+from chatapp.llm.options import LARGEST_SEED, MOST_STOPS, MOST_TEMPERATURE, MOST_TOP_P, OFFERED
 from chatapp.models import Chat, LanguageModel, Preset, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404
 from compaction.limits import Limits
 
-PARAMETERS = ("temperature", "top_p", "max_tokens", "stop", "seed", "reasoning_effort")
 EFFORTS: dict[str, Any] = {
     "none": pgettext_lazy("reasoning effort", "None (server’s own)"),
     "low": pgettext_lazy("reasoning effort", "Low"),
@@ -38,8 +38,6 @@ POLICIES: dict[str, Any] = {
     Chat.Policy.WINDOW: _("Newest only: send the newest turns that fit, no summary"),
     Chat.Policy.EVERYTHING: _("Everything: never shorten by itself"),
 }
-MOST_STOPS = 4  # as OpenAI takes
-LARGEST_SEED = 2**63 - 1  # what an endpoint keeps in 64 bits
 # In a box with one sequence a line.
 LINE_BREAK = r"\n"
 
@@ -66,7 +64,7 @@ class SettingsForm(forms.Form):
     temperature = forms.FloatField(
         required=False,
         min_value=0,
-        max_value=2,
+        max_value=MOST_TEMPERATURE,
         label=_("Temperature"),
         help_text=_("0 to 2"),
         widget=typed_number("decimal"),
@@ -74,7 +72,7 @@ class SettingsForm(forms.Form):
     top_p = forms.FloatField(
         required=False,
         min_value=0,
-        max_value=1,
+        max_value=MOST_TOP_P,
         label=_("Top-p"),
         help_text=_("0 to 1"),
         widget=typed_number("decimal"),
@@ -146,12 +144,12 @@ class SettingsForm(forms.Form):
 
     def changed_parameters(self) -> dict[str, Any]:
         """By the names of the API; None is inherited from now on."""
-        return {name: self.cleaned_data[name] for name in PARAMETERS if self.changed(name)}
+        return {name: self.cleaned_data[name] for name in OFFERED if self.changed(name)}
 
 
 def values_of(chat: Chat) -> dict[str, Any]:
     """What the form shows of a chat."""
-    values = {name: chat.parameters.get(name) for name in PARAMETERS}
+    values = {name: chat.parameters.get(name) for name in OFFERED}
     stop = values["stop"] or []
     stops = stop if isinstance(stop, list) else [stop]
     values["stop"] = "\n".join(str(each).replace("\n", LINE_BREAK) for each in stops)

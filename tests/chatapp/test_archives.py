@@ -356,6 +356,16 @@ def test_chat_that_is_broken_is_left_out_with_its_reason(chat: Chat, spoil: Any,
     assert len(bring_in(make_user(), raw, good)) == 1
 
 
+def test_import_brings_no_options_but_those_that_the_settings_offer(chat: Chat) -> None:
+    foreign = {"models": ["dear"], "plugins": [{"id": "web"}], "service_tier": "priority", "best_of": 20, "grammar": ""}
+    own = {"temperature": 0.5, "stop": ["User:"], "seed": -7, "reasoning_effort": "minimal"}
+    raw = exported(chat) | {"parameters": {**own, **foreign, "top_p": 7, "max_tokens": "many"}}
+
+    (copied,) = bring_in(make_user(), raw)
+
+    assert copied.parameters == own
+
+
 @pytest.mark.parametrize("raw", [None, 1, "chat", [], {}, {"title": 5}])
 def test_what_is_no_chat_at_all_is_left_out(alice: User, raw: Any) -> None:
     assert problem(alice, raw) == "malformed"

@@ -10,7 +10,7 @@ from contextlib import aclosing
 import pytest
 
 from chatapp.engine import Engine
-from chatapp.llm import Target, close_clients, complete, probe, stream_chat
+from chatapp.llm import Target, close_clients, complete, options, probe, stream_chat
 from chatapp.llm.deltas import TextDelta
 from chatapp.llm.errors import RequestTooLong
 from tests.conftest import ENGINE_CONTEXT
@@ -45,7 +45,8 @@ async def test_engine_refuses_what_is_too_long_and_tells_the_window(target: Targ
     assert refused.value.window == ENGINE_CONTEXT
 
 
-async def test_engine_stops_writing_when_the_stream_is_left(target: Target) -> None:
+async def test_engine_stops_writing_when_the_stream_is_left(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(options.OFFERED, "ignore_eos", bool)
     async with aclosing(stream_chat(target, STORY, params={"ignore_eos": True})) as events:
         async for event in events:
             if isinstance(event, TextDelta):

@@ -180,16 +180,16 @@ async def test_option_that_a_reply_can_do_without_is_dropped_once_and_remembered
     endpoint: ScriptedEndpoint, option: str, value: object
 ) -> None:
     endpoint.will(json_error(400, f"Unsupported parameter: '{option}' is not supported with this model."))
-    outcomes = [await call(endpoint, params={option: value, "tools": []}) for _ in range(2)]
+    outcomes = [await call(endpoint, params={option: value, "max_tokens": 9}) for _ in range(2)]
     assert [outcome.text for outcome in outcomes] == ["OK", "OK"]
     assert [payload.get(option) for payload in endpoint.payloads] == [value, None, None]
-    assert all("tools" in payload for payload in endpoint.payloads)
+    assert all("max_tokens" in payload for payload in endpoint.payloads)
 
 
-async def test_request_is_what_was_given_and_params_cannot_change_how_it_is_read(endpoint: ScriptedEndpoint) -> None:
-    await call(
-        endpoint, params={"top_p": 0.5, "stream": False, "n": 3, "chat_template_kwargs": {"enable_thinking": False}}
-    )
+async def test_request_holds_no_option_but_those_that_a_chat_offers(endpoint: ScriptedEndpoint) -> None:
+    bad = {"temperature": 3, "seed": True, "stop": [5], "max_tokens": 0, "reasoning_effort": "enormous"}
+    foreign = {"stream": False, "n": 3, "models": ["dear"], "service_tier": "priority", "tools": [], "best_of": 20}
+    await call(endpoint, params={"top_p": 0.5, **bad, **foreign})
     assert endpoint.payloads == [
         {
             "model": "scripted",
@@ -197,7 +197,6 @@ async def test_request_is_what_was_given_and_params_cannot_change_how_it_is_read
             "stream": True,
             "stream_options": {"include_usage": True},
             "top_p": 0.5,
-            "chat_template_kwargs": {"enable_thinking": False},
         }
     ]
     assert endpoint.requests[0].headers["authorization"] == f"Bearer {KEY}"
