@@ -27,6 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PATIENCE_TENTHS = 50
+NOT_GOT_THROUGH = frozenset({"unreachable", "no_first_token"})
 # Nobody was asked.
 OURS = frozenset({"private_address", "never_called"})
 
@@ -65,7 +66,8 @@ class Call:
 async def calling(model: LanguageModel, site: SiteSettings, *, insists: bool = False) -> AsyncIterator[Call]:
     """A way to the model, for one call. Raises NotConnected, and EndpointRests unless a person `insists`.
 
-    An error that passes through is noted where it means that the endpoint didn't get as far as an answer.
+    An error that passes through is noted where it means that the endpoint didn't get as far as an answer; of a call
+    that a person insists on only an answer is, so that nobody can keep an endpoint closed.
     """
     call = Call(await reach(model, site), model.endpoint)
     if model.endpoint.rests_until and not insists:
@@ -77,13 +79,19 @@ async def calling(model: LanguageModel, site: SiteSettings, *, insists: bool = F
     except errors.EndpointError as error:
         if call.has_answered or error.code in OURS:
             pass
-        elif error.code in circuits.NOT_GOT_THROUGH:
-            await _noted(circuits.note_failure, model.endpoint.pk, error.code, error.detail)
-        else:
+        elif _got_through(error):
             await call.is_answered()
+        elif not insists:
+            await _noted(circuits.note_failure, model.endpoint.pk, error.code, error.detail)
         raise
     if not call.has_answered:
         await call.is_answered()
+
+
+def _got_through(error: errors.EndpointError) -> bool:
+    """A refusal is an answer, one that is busy says so at once, and a 500 may be due to what one person asks."""
+    is_away = isinstance(error, errors.EndpointFailed) and error.is_away
+    return not is_away and error.code not in NOT_GOT_THROUGH
 
 
 async def _noted(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:

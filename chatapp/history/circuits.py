@@ -16,8 +16,6 @@ from chatapp.models import Endpoint
 
 log = logging.getLogger("foldline.endpoints")
 
-# A refusal is an answer, and one that is busy says so at once.
-NOT_GOT_THROUGH = frozenset({"unreachable", "server_error", "no_first_token"})
 OPENS_AFTER = 3
 FIRST_PAUSE_SECONDS = 15
 LONGEST_PAUSE_SECONDS = 240
@@ -44,7 +42,7 @@ def admit(endpoint_id: int) -> datetime | None:
 
 @transaction.atomic
 def note_failure(endpoint_id: int, code: str, detail: str) -> None:
-    """A call that didn't get through (`code` is one of NOT_GOT_THROUGH) is the endpoint's last answer, too.
+    """A call that didn't get through is the endpoint's last answer, too.
 
     One that had begun before the pause, or in spite of it, makes the pause no longer.
     """

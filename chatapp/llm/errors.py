@@ -58,11 +58,15 @@ class RequestTooLong(EndpointError):
 
 
 class EndpointFailed(EndpointError):
-    """`is_loading`: the model is being loaded, which may take minutes and is worth waiting for."""
+    """`is_loading`: the model is being loaded, which may take minutes and is worth waiting for.
 
-    def __init__(self, detail: str = "", *, is_loading: bool = False) -> None:
+    `is_away`: whoever stands before it says that it isn't there; else this one request may be what it fails at.
+    """
+
+    def __init__(self, detail: str = "", *, is_loading: bool = False, is_away: bool = False) -> None:
         super().__init__("server_error", detail)
         self.is_loading = is_loading
+        self.is_away = is_away
 
 
 class NotAStream(EndpointError):

@@ -77,7 +77,8 @@ def _judge(status: int, message: str, body: str, detail: str, wait: float | None
     if status in (503, 529) and wait is not None:
         return EndpointBusy(wait, detail)
     if status >= 500 or status in (408, 409, 425):
-        return EndpointFailed(detail, is_loading=status == 503 and bool(LOADING.search(body)))
+        is_loading = status == 503 and bool(LOADING.search(body))
+        return EndpointFailed(detail, is_loading=is_loading, is_away=status in (502, 503, 504))
     if status in STATUS_CODES:
         return EndpointRefused(STATUS_CODES[status], detail)
     if status == 404 or (status in (400, 422) and NO_MODEL.search(message)):

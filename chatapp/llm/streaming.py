@@ -27,7 +27,7 @@ async def stream_chat(
     """The events of one reply; the last is Finished. Raises EndpointError; what was yielded before it is good.
 
     Cancelling the task or closing the generator closes the connection at once, so that the engine stops.
-    Of `params` what options.offered lets through is sent. Wrap in `contextlib.aclosing` where the loop may be left early.
+    Of `params` what options.offered lets through is sent. Wrap in `contextlib.aclosing` where the loop may end early.
     """
     retries = Retries(patience, target.first_token_seconds)
     async with connection_to(target) as connection:

@@ -173,13 +173,14 @@ async def test_of_many_chats_one_asks_when_the_pause_is_over(alice: Visitor) -> 
 @pytest.mark.parametrize(
     ("answer", "counts"),
     [
-        (json_error(500, "oops"), True),
+        (json_error(502, "bad gateway"), True),
+        (json_error(500, "oops"), False),
         (json_error(401, "Incorrect API key"), False),
         (json_error(429, "slow down", {"Retry-After": "300"}), False),
         (document("<html>hello</html>", content_type="text/html"), False),
         ([head(), text("Half"), *drop()], False),
     ],
-    ids=["5xx", "401", "429", "page", "cut off"],
+    ids=["502", "500", "401", "429", "page", "cut off"],
 )
 async def test_only_what_did_not_get_through_is_counted(alice: Visitor, answer: list, *, counts: bool) -> None:
     chat = await alice.start("Hello")
@@ -190,6 +191,23 @@ async def test_only_what_did_not_get_through_is_counted(alice: Visitor, answer: 
     await alice.say(chat, "And now?")
 
     assert await in_database(columns) == ((6, True) if counts else (0, False))
+
+
+async def test_retry_that_fails_makes_no_pause_longer_and_opens_no_circuit(alice: Visitor) -> None:
+    chat = await alice.start("Hello")
+    await settled(chat)
+    await in_database(lambda: open_circuit(seconds=60, failures=5))
+    failed = await alice.say(chat, "And now?")
+    await in_database(lambda: open_circuit(seconds=-1, failures=5))
+    until = await in_database(lambda: Endpoint.objects.get().rests_until)
+    alice.endpoint.always(drop())
+
+    await alice.post(f"/chats/{chat.pk}/messages/{failed.pk}/retry/")
+    await settled(chat)
+
+    assert (await last_message(chat)).failure == "unreachable"
+    assert await in_database(columns) == (5, True)
+    assert await in_database(lambda: Endpoint.objects.get().rests_until) == until
 
 
 async def test_title_compaction_and_warming_leave_it_alone_as_well(alice: Visitor) -> None:
