@@ -16,7 +16,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 
-from chatapp import auditing, lockout, sign_ins, unsent
+from chatapp import auditing, issuers, lockout, sign_ins, unsent
 from chatapp.models import SiteSettings
 
 
@@ -46,6 +46,8 @@ class AccountAdapter(DefaultAccountAdapter):
         response: HttpResponse = super().post_login(request, user, **facts)
         lockout.remember(request, response, user)
         unsent.take_back(request, user)
+        if sociallogin := (facts["signal_kwargs"] or {}).get("sociallogin"):
+            issuers.promote(request, user, sociallogin)
         return response
 
     def set_password(self, user: User, password: str) -> None:

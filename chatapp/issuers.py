@@ -1,8 +1,8 @@
 """Signing in by OpenID Connect: who may come in, whose account it is, and who is an administrator.
 
 The rule: an account is the issuer's for good once it is linked by the issuer's id of the person. It is linked by e-mail
-only where the issuer says that the address is verified and exactly one account has it; the password of before then no
-longer works and all sessions end, since nobody ever proved that the address was theirs here.
+only where the issuer says that the address is verified and exactly one account has it; the password and the second
+factors of before are then gone and all sessions end, since nobody ever proved that the address was theirs here.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from chatapp import auditing, sign_ins
+from chatapp import auditing, second_factors, sign_ins
 from chatapp.history.leaving import is_last_administrator
+from chatapp.people import account_named
 
 PROVIDER = "issuer"
 
@@ -42,20 +43,17 @@ class Adapter(DefaultSocialAccountAdapter):
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Raises ImmediateHttpResponse with the page that says why not."""
         told = sociallogin.account.extra_data
-        claims = {**told.get("id_token", {}), **told.get("userinfo", {})}
         if len({part["sub"] for part in told.values()}) != 1:
             raise ImmediateHttpResponse(refusal(request, "failed"))
-        groups = _groups(claims)
         if settings.OIDC_DOMAINS and _verified_email(sociallogin).rpartition("@")[2] not in settings.OIDC_DOMAINS:
             raise ImmediateHttpResponse(refusal(request, "domain"))
-        if settings.OIDC_GROUPS and not groups & set(settings.OIDC_GROUPS):
+        if settings.OIDC_GROUPS and not _groups(sociallogin) & set(settings.OIDC_GROUPS):
             raise ImmediateHttpResponse(refusal(request, "group"))
         user = sociallogin.user
         if user.pk and not sociallogin.account.pk:
             sign_ins.end_all(user)
+            second_factors.remove_all(user, request)
             auditing.record(auditing.Action.ACCOUNT_LINKED, request=request, target=f"user: {user.get_username()}")
-        if settings.OIDC_STAFF_GROUP:
-            _promote(request, user, is_staff=settings.OIDC_STAFF_GROUP in groups)
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         """Raises ImmediateHttpResponse where the account could be taken for somebody else's."""
@@ -64,7 +62,7 @@ class Adapter(DefaultSocialAccountAdapter):
         email = _verified_email(sociallogin)
         if not email:
             raise ImmediateHttpResponse(refusal(request, "unverified"))
-        if User.objects.filter(email__iexact=email).exists():
+        if account_named(email):
             raise ImmediateHttpResponse(refusal(request, "taken"))
         return True
 
@@ -77,19 +75,23 @@ def _verified_email(sociallogin: SocialLogin) -> str:
     return next((each.email.lower() for each in sociallogin.email_addresses if each.verified), "")
 
 
-def _groups(claims: dict[str, Any]) -> set[str]:
+def _groups(sociallogin: SocialLogin) -> set[str]:
+    told = sociallogin.account.extra_data
+    claims = {**told.get("id_token", {}), **told.get("userinfo", {})}
     listed = claims.get("groups", [])
     return {each for each in listed if isinstance(each, str)} if isinstance(listed, list) else set()
 
 
-def _promote(request: HttpRequest, user: User, *, is_staff: bool) -> None:
-    """As the group says, at every sign-in; but the last administrator stays one."""
+def promote(request: HttpRequest, user: User, sociallogin: SocialLogin) -> None:
+    """As the group says, once each sign-in is complete; but the last administrator stays one."""
+    if not settings.OIDC_STAFF_GROUP:
+        return
+    is_staff = settings.OIDC_STAFF_GROUP in _groups(sociallogin)
     if user.is_staff == is_staff or is_last_administrator(user):
         return
     detail = auditing.told([("is_staff", user.is_staff, is_staff)])
     user.is_staff = user.is_superuser = is_staff
-    if user.pk:
-        user.save(update_fields=["is_staff", "is_superuser"])
+    user.save(update_fields=["is_staff", "is_superuser"])
     auditing.record(
         auditing.Action.CHANGED,
         request=request,

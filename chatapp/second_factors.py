@@ -25,7 +25,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
-from chatapp import sealing
+from chatapp import auditing, sealing
 from chatapp.models import AuditEntry, SiteSettings
 
 # An attacker who has the password gets so many tries, from whatever address; each guesses one of a million.
@@ -109,9 +109,13 @@ def way_to(request: HttpRequest, page: str) -> str:
 
 
 @transaction.atomic
-def remove_all(user: User) -> int:
-    """For whoever has lost all of theirs; how many there were."""
-    return int(Authenticator.objects.filter(user=user).delete()[0])
+def remove_all(user: User, request: HttpRequest | None = None) -> int:
+    """Where they are lost, or may be a stranger's; how many there were, which the audit log tells."""
+    count = int(Authenticator.objects.filter(user=user).delete()[0])
+    if count:
+        target = f"user: {user.get_username()}"
+        auditing.record(AuditEntry.Action.FACTOR_REMOVED, request=request, target=target, detail=f"all: {count}")
+    return count
 
 
 def reseal_all() -> tuple[int, list[str]]:

@@ -12,6 +12,7 @@ from urllib.error import HTTPError
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -135,6 +136,14 @@ def test_unverified_email_links_nothing_and_makes_nothing(
 
 
 @override_settings(OIDC_SIGN_UP=True)
+def test_email_that_is_the_user_name_of_another_makes_no_account(client: Client, issuer: Issuer) -> None:
+    make_user("Bob@example.org")
+
+    assert come_in(client).status_code == 403
+    assert User.objects.count() == 1
+
+
+@override_settings(OIDC_SIGN_UP=True)
 def test_email_of_two_accounts_links_neither(client: Client, issuer: Issuer) -> None:
     make_user("bob", email="bob@example.org")
     make_user("robert", email="BOB@example.org")
@@ -185,8 +194,52 @@ def test_last_administrator_stays_one_whatever_the_group_says(client: Client, is
     assert User.objects.get(username="bob").is_staff
 
 
-def test_second_factor_is_asked_for_here_as_well(client: Client, issuer: Issuer) -> None:
+@override_settings(OIDC_STAFF_GROUP="b")
+def test_second_factor_that_a_stranger_left_is_gone_once_the_account_is_linked(client: Client, issuer: Issuer) -> None:
+    make_user("sam", is_staff=True)
     bob = with_app(make_user("bob", email="bob@example.org"))
+    mallory = Client()
+    mallory.post("/accounts/login/", {"login": "bob", "password": PASSWORD})
+    issuer.person["groups"] = ["b"]
+
+    come_in(client)
+    mallory.post("/accounts/login/second-factor/", {"code": code()})
+
+    assert person_of(client) == bob
+    assert User.objects.get(username="bob").is_staff
+    assert person_of(mallory) is None
+    assert not Authenticator.objects.exists()
+    removed = AuditEntry.objects.get(action="factor_removed")
+    assert (removed.target, removed.detail) == ("user: bob", "all: 2")
+
+
+@override_settings(OIDC_STAFF_GROUP="b")
+def test_group_makes_nobody_an_administrator_before_the_sign_in_is_complete(client: Client, issuer: Issuer) -> None:
+    make_user("sam", is_staff=True)
+    make_user("bob", email="bob@example.org")
+    come_in(Client())
+    with_app(User.objects.get(username="bob"))
+    issuer.person["groups"] = ["b"]
+
+    come_in(client)
+    assert not User.objects.get(username="bob").is_staff
+    client.post("/accounts/login/second-factor/", {"code": code()})
+    assert User.objects.get(username="bob").is_staff
+
+
+@override_settings(OIDC_STAFF_GROUP="b")
+def test_who_is_refused_an_account_is_not_said_to_be_an_administrator(client: Client, issuer: Issuer) -> None:
+    issuer.person["groups"] = ["b"]
+
+    come_in(client)
+
+    assert not AuditEntry.objects.filter(action="changed").exists()
+
+
+def test_second_factor_is_asked_for_here_as_well(client: Client, issuer: Issuer) -> None:
+    make_user("bob", email="bob@example.org")
+    come_in(Client())
+    bob = with_app(User.objects.get())
 
     response = come_in(client)
     assert response.headers["Location"] == "/accounts/login/second-factor/"

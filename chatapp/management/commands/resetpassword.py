@@ -38,7 +38,6 @@ class Command(BaseCommand):
         reset(username=user.get_username().casefold())
         if remove_second_factors:
             count = second_factors.remove_all(user)
-            auditing.record(Action.FACTOR_REMOVED, target=f"user: {user.get_username()}", detail=f"all: {count}")
             self.stdout.write(f"Removed second factors: {count}.")
         if ask:
             self.set_password(user)
