@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import time
+from collections import Counter
 from ipaddress import ip_address
 from typing import Any
 
@@ -17,7 +18,8 @@ from twisted.internet.defer import DeferredSemaphore
 
 from chatapp.gates import most_bytes, refusal
 
-# A body may take so long, and longer by each second's worth of bytes that came; the head of a request likewise.
+# A request may stand still for so long; each chunk of its body earns it what LEAST_BYTES_A_SECOND make of it, and no
+# more than this is ever ahead: what came fast doesn't pay for hours of silence.
 PATIENT_SECONDS = 30
 LEAST_BYTES_A_SECOND = 2_000
 # What comes after a refusal is read and thrown away for so long, so that the sentence is read before the line is cut.
@@ -26,18 +28,23 @@ LINGERING_SECONDS = 10
 LARGE_AT_ONCE = 4
 # Of all bodies that are on their way to this process: what lies on the disk, whoever sends it.
 MOST_ARRIVING_BYTES = 1024 * 1024 * 1024
+SHARE_OF_ONE_ADDRESS = 8  # an eighth of it
+# Up to here a body counts for nothing of that: who signs in or sends a message gets through whatever others upload.
+SMALL_BYTES = 32 * 1024
 FORWARDED = (b"x-forwarded-for", b"x-forwarded-port", b"x-forwarded-proto")
 
 
 class Request(WebRequest):
     """One request, from its first line on. `server` is Daphne's, which calls `check_timeouts` every two seconds."""
 
-    arriving_bytes = 0  # of all requests, kept on the class
+    arriving: Counter[str] = Counter()  # bytes by address, of all requests: kept on the class
     large = DeferredSemaphore(LARGE_AT_ONCE)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.began = time.monotonic()
+        self.deadline = time.monotonic() + PATIENT_SECONDS
         self.taken_bytes = 0
+        self.held_bytes = 0
+        self.sender = ""
         self.most_bytes = 0
         self.is_whole = False
         self.refused_at: float | None = None
@@ -48,6 +55,7 @@ class Request(WebRequest):
         """The head is there. Twisted knows the address only once the body is whole; its channel has it before."""
         path = self.channel._path.split(b"?", 1)[0].decode("latin-1")  # noqa: SLF001
         self.most_bytes = most_bytes(path)
+        self.sender = self.client_behind(getattr(self.channel.getPeer(), "host", ""))
         if length and length > self.most_bytes:
             self.content = io.BytesIO()
             self.refuse(413)
@@ -57,14 +65,22 @@ class Request(WebRequest):
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 (Twisted's name)
         if self.refused_at is not None:
             return
+        now = time.monotonic()
+        self.deadline = min(self.deadline + len(data) / LEAST_BYTES_A_SECOND, now + PATIENT_SECONDS)
         self.taken_bytes += len(data)
-        Request.arriving_bytes += len(data)
         if self.taken_bytes > self.most_bytes:
             self.refuse(413)
-        elif Request.arriving_bytes > MOST_ARRIVING_BYTES:
+        elif self.taken_bytes > SMALL_BYTES and not self.has_room():
             self.refuse(503)
         else:
             super().handleContentChunk(data)
+
+    def has_room(self) -> bool:
+        """Take all that came so far out of the share of its address and of everybody's."""
+        self.arriving[self.sender] += self.taken_bytes - self.held_bytes
+        self.held_bytes = self.taken_bytes
+        of_one = self.arriving[self.sender] * SHARE_OF_ONE_ADDRESS
+        return max(of_one, self.arriving.total()) <= MOST_ARRIVING_BYTES
 
     def requestReceived(self, *args: Any) -> None:  # noqa: N802 (Twisted's name)
         self.is_whole = True
@@ -97,7 +113,7 @@ class Request(WebRequest):
                 self.channel.forceAbortClient()
         elif self.is_whole:
             super().check_timeouts()
-        elif now - self.began > PATIENT_SECONDS + self.taken_bytes / LEAST_BYTES_A_SECOND:
+        elif now > self.deadline:
             self.refuse(408)
 
     def connectionLost(self, reason: Any) -> None:  # noqa: N802 (Twisted's name)
@@ -110,8 +126,10 @@ class Request(WebRequest):
 
     def let_go(self) -> None:
         """What it held of the process's shares, once."""
-        Request.arriving_bytes -= self.taken_bytes
-        self.taken_bytes = 0
+        self.arriving[self.sender] -= self.held_bytes
+        if not self.arriving[self.sender]:
+            del self.arriving[self.sender]
+        self.held_bytes = self.taken_bytes = 0
         turn, self.turn = self.turn, None
         if turn is not None and turn.called:
             self.large.release()
@@ -123,13 +141,19 @@ class Request(WebRequest):
 
         Daphne would take the first one, which a client may send itself wherever the proxy adds to what is there.
         """
-        said = b",".join(self.requestHeaders.getRawHeaders(FORWARDED[0]) or [])
-        client = address_in(said.rpartition(b",")[2].strip().decode("latin-1"))
-        if settings.PUBLIC_URL and client and is_near(getattr(self.client, "host", "")):
+        peer = getattr(self.client, "host", "")
+        client = self.client_behind(peer)
+        if client != peer:
             self.requestHeaders.setRawHeaders(FORWARDED[0], [client.encode()])
             return
         for name in FORWARDED:
             self.requestHeaders.removeHeader(name)
+
+    def client_behind(self, peer: str) -> str:
+        """The address that a proxy of ours says it is speaking for; the peer's own where none is."""
+        said = b",".join(self.requestHeaders.getRawHeaders(FORWARDED[0]) or [])
+        client = address_in(said.rpartition(b",")[2].strip().decode("latin-1"))
+        return client if settings.PUBLIC_URL and client and is_near(peer) else peer
 
 
 class Factory(HTTPFactory):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,7 +66,8 @@ def server(scopes: list[Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[Foldl
         await asyncio.Event().wait()
 
     monkeypatch.setattr(intake, "most_bytes", lambda path: 4 * LIMIT if path == "/files/" else LIMIT)
-    monkeypatch.setattr(intake.Request, "arriving_bytes", 0)
+    monkeypatch.setattr(intake.Request, "arriving", Counter())
+    monkeypatch.setattr(intake, "SMALL_BYTES", 0)
     running = FoldlineServer(
         application, on_listening=None, endpoints=["tcp:0"], proxy_forwarded_address_header="X-Forwarded-For"
     )
@@ -195,6 +197,7 @@ async def test_what_all_send_at_once_fills_no_disk(
     server: FoldlineServer, scopes: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(intake, "MOST_ARRIVING_BYTES", 2_500)
+    monkeypatch.setattr(intake, "SHARE_OF_ONE_ADDRESS", 1)
     lines = [Line(server, scopes) for _ in range(4)]
     for line in lines:
         line.head("Content-Length: 1000")
@@ -203,7 +206,41 @@ async def test_what_all_send_at_once_fills_no_disk(
 
     for line in lines:
         line.protocol.connectionLost(None)
-    assert intake.Request.arriving_bytes == 0
+    assert not intake.Request.arriving
+
+
+async def test_one_address_has_an_eighth_and_small_bodies_always_get_through(
+    server: FoldlineServer, scopes: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "MOST_ARRIVING_BYTES", 8_000)
+    monkeypatch.setattr(intake, "SMALL_BYTES", 300)
+    peers = ["203.0.113.1", "203.0.113.1", *(f"203.0.113.{number}" for number in range(2, 11))]
+    lines = [Line(server, scopes, peer) for peer in peers]
+    for line in lines:
+        line.head("Content-Length: 1000")
+        line.say(b"x" * 900)
+    assert [line.status for line in lines] == ["", "503", *[""] * 7, "503", "503"]
+
+    small = Line(server, scopes, "203.0.113.1")
+    small.head("Content-Length: 300")
+    small.say(b"x" * 300)
+    await passed(scopes, 1)
+    for line in (*lines, small):
+        line.protocol.connectionLost(None)
+    assert not intake.Request.arriving
+
+
+async def test_what_came_fast_pays_for_no_hours_of_silence(
+    server: FoldlineServer, scopes: list[Any], clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "LEAST_BYTES_A_SECOND", 1)
+    line = Line(server, scopes)
+    line.head("Content-Length: 1000")
+    line.say(b"x" * 900)
+    clock[0] += intake.PATIENT_SECONDS + 1
+    line.look_at_the_clock()
+
+    assert (line.status, scopes) == ("408", [])
 
 
 @pytest.mark.parametrize(
