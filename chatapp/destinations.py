@@ -23,10 +23,14 @@ NEVER = tuple(
     ip_network(network)
     for network in (
         *("169.254.0.0/16", "fe80::/10", "224.0.0.0/4", "ff00::/8", "240.0.0.0/4"),
-        *("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::/32", "fd20:ce::/32"),
+        *("100.100.100.200", "168.63.129.16", "192.0.0.0/24", "fd00:ec2::/32", "fd20:ce::/32"),
+        # Nobody's on the open network, though Python of some versions takes them for public: site-local, segment
+        # routing, documentation.
+        *("fec0::/10", "5f00::/16", "3fff::/20"),
     )
 )
-NAT64 = ip_network("64:ff9b::/96")
+# What holds an IPv4 address in its last 32 bits: NAT64 of everybody and of a network's own (RFC 6052, 8215), SIIT.
+HOLDING_IPV4 = tuple(ip_network(network) for network in ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96"))
 IPV4_COMPATIBLE = ip_network("::/96")
 NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?", re.IGNORECASE)
 MOST_ADDRESSES = 8
@@ -100,7 +104,7 @@ def _meant(address: Address) -> Address:
 def _inside(address: Address) -> IPv4Address | None:
     if isinstance(address, IPv4Address):
         return None
-    if address in NAT64 or (address in IPV4_COMPATIBLE and not address.is_loopback):
+    if any(address in network for network in HOLDING_IPV4) or (address in IPV4_COMPATIBLE and not address.is_loopback):
         return IPv4Address(int(address) & 0xFFFF_FFFF)
     return address.ipv4_mapped or address.sixtofour
 
