@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from chatapp.history.allowing import admit
 from chatapp.history.attaching import attach, file_ids_of, let_go
@@ -112,9 +113,16 @@ def next_of(chat: Chat) -> QueuedMessage | None:
 
 
 def due() -> list[UUID]:
-    """Chats with a message whose time has come and that nobody has sent: whoever should have is gone."""
-    chats = Chat.objects.filter(queued__isnull=False).distinct()
-    return [chat.pk for chat in chats if next_of(chat)]
+    """Chats with a message whose time has come and that nobody has sent: whoever should have is gone.
+
+    By the rule of next_of, in one query: it is asked every few seconds.
+    """
+    newest_run = Run.objects.filter(chat=OuterRef("pk")).order_by("-pk").values("status")[:1]
+    waiting = QueuedMessage.objects.filter(chat=OuterRef("pk"))
+    chats = Chat.objects.filter(Exists(waiting)).annotate(ended=Subquery(newest_run))
+    goes_on = Q(ended__isnull=True) | Q(ended=Run.Status.COMPLETE)
+    sent_now = ~Q(ended=Run.Status.LIVE) & Exists(waiting.filter(at_once=True))
+    return list(chats.filter(goes_on | sent_now).values_list("pk", flat=True))
 
 
 def _waiting(chat: Chat, queued_id: int) -> QueuedMessage:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chatapp import events
@@ -414,7 +415,12 @@ def test_what_a_dead_process_should_have_sent_is_due_and_what_waits_for_the_pers
         if status:
             end(run, status)
 
-    assert queueing.due() == [going.pk]
+    with CaptureQueriesContext(connection) as asked:
+        assert queueing.due() == [going.pk]
+    assert len(asked) == 1
+    resting.queued.update(at_once=True)
+    busy.queued.update(at_once=True)
+    assert set(queueing.due()) == {going.pk, resting.pk}
 
 
 @pytest.mark.django_db(transaction=True)
