@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator
 from typing import Any
+from uuid import UUID
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
@@ -11,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Manager
 
 from chatapp.archives.exporting import as_json, file_with_content
+from chatapp.database import in_database
 from chatapp.models import (
     AuditEntry,
     DailyUse,
@@ -42,16 +44,30 @@ LISTS: tuple[tuple[str, Manager[Any], str, tuple[str, ...]], ...] = (
 ACTS = ("created_at", "action", "target", "detail", "address", "device")
 
 
-def account_json(user_id: int) -> str:
-    """One object; files are in it that no sent message holds, as the others come with their chats."""
+async def account_pieces(user_id: int) -> AsyncIterator[str]:
+    """One object, as JSON. Last the files that no sent message holds, as the others come with their chats: one at a
+    time is read, and in memory."""
+    facts, file_ids = await in_database(_facts_and_files, user_id)
+    yield facts.removesuffix("}") + ', "files": ['
+    before = ""
+    for number, file_id in enumerate(file_ids, start=1):
+        if piece := await in_database(_file_json, number, file_id):
+            yield before + piece
+            before = ",\n"
+    yield "]}"
+
+
+def _facts_and_files(user_id: int) -> tuple[str, list[UUID]]:
     user = User.objects.get(pk=user_id)
     told: dict[str, Any] = {name: getattr(user, name) for name in PERSON}
     for name, rows, owner, columns in LISTS:
         told[name] = list(rows.filter(**{owner: user}).order_by("pk").values(*columns))
-    told["files"] = [file_with_content(number, file) for number, file in enumerate(_loose_files(user), start=1)]
     told["log"] = list(AuditEntry.objects.filter(actor_id=user.pk).order_by("pk").values(*ACTS))
-    return as_json(told)
+    loose = File.objects.for_user(user).exclude(attachments__message__isnull=False).distinct().order_by("created_at")
+    return as_json(told), [file.pk for file in loose.only("pk", "created_at")]
 
 
-def _loose_files(user: User) -> Iterable[File]:
-    return File.objects.for_user(user).exclude(attachments__message__isnull=False).distinct().order_by("created_at")
+def _file_json(number: int, file_id: UUID) -> str:
+    """Nothing of one that is gone meanwhile."""
+    file = File.objects.filter(pk=file_id).first()
+    return as_json(file_with_content(number, file)) if file else ""

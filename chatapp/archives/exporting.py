@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -23,10 +23,11 @@ from chatapp.models import Chat, Compaction, File, Message, Tag
 Numbers = Mapping[int | None, int]
 
 
-async def stream_json(chat_ids: Iterable[UUID], *, beside: Callable[[], str] | None = None) -> AsyncIterator[str]:
+async def stream_json(chat_ids: Iterable[UUID], *, beside: AsyncIterator[str] | None = None) -> AsyncIterator[str]:
     """One file with these chats, one of them in memory at a time. One that is deleted meanwhile is left out.
 
-    `beside` gives an object, as JSON, that stands under “account” behind the chats; an import passes over it.
+    `beside` gives the pieces of an object, as JSON, that stands under “account” behind the chats; an import
+    passes over it.
     """
     yield f'{{"format": {as_json(FORMAT)}, "version": {VERSION}, "chats": ['
     before = "\n"
@@ -34,8 +35,12 @@ async def stream_json(chat_ids: Iterable[UUID], *, beside: Callable[[], str] | N
         if pieces := await in_database(chat_json, chat_id):
             yield before + "".join(pieces)
             before = ",\n"
-    account = f', "account": {await in_database(beside)}' if beside else ""
-    yield f"\n]{account}}}\n"
+    yield "\n]"
+    if beside:
+        yield ', "account": '
+        async for piece in beside:
+            yield piece
+    yield "}\n"
 
 
 def chat_json(chat_id: UUID) -> list[str]:

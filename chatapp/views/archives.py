@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
-from functools import partial
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -41,7 +40,7 @@ def export_markdown(request: PersonRequest, chat_id: UUID) -> HttpResponseBase:
 @require_GET
 def export_all(request: PersonRequest) -> HttpResponseBase:
     """Every chat of the person in one file, the oldest first, and what else they have here."""
-    beside = partial(archives.account_json, request.user.pk)
+    beside = archives.account_pieces(request.user.pk)
     return download_json(request, _all_of(request), _name_of_all("json"), beside=beside)
 
 
@@ -65,7 +64,7 @@ def _name_of_all(ending: str) -> str:
 
 
 def download_json(
-    request: PersonRequest, chat_ids: list[UUID], name: str, *, beside: Callable[[], str] | None = None
+    request: PersonRequest, chat_ids: list[UUID], name: str, *, beside: AsyncIterator[str] | None = None
 ) -> HttpResponseBase:
     """Chats in one file, in this order."""
     _note(request, chat_ids)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -137,18 +138,29 @@ def test_administrator_deletes_an_account_as_wholly(alice: User, django_capture_
     assert not files.path_of(row.pk).exists()
 
 
+async def listed(pieces: AsyncIterator[str]) -> list[str]:
+    return [piece async for piece in pieces]
+
+
+@pytest.mark.django_db(transaction=True)  # read in threads of its own
 def test_everything_is_in_the_file_and_no_secret(alice: User) -> None:
     with_app(alice)
     SignIn.objects.create(user=alice, session_key="k" * 32, device="Firefox")
     token = Share.objects.get().token
 
-    account = json.loads(archives.account_json(alice.pk))
+    File.objects.create(owner=alice, name="more.txt", kind="text", text="yeast")
+    pieces = asyncio.run(listed(archives.account_pieces(alice.pk)))
+    assert not [piece for piece in pieces if "flour" in piece and "yeast" in piece]  # one file at a time in memory
+    account = json.loads("".join(pieces))
     text = json.dumps(account)
 
     assert (account["username"], account["email"]) == ("alice", "alice@example.org")
     assert [each["name"] for each in account["presets"]] == ["short"]
     assert [each["text"] for each in account["drafts"]] == ["half a thought"]
-    assert [(each["name"], each["text"]) for each in account["files"]] == [("notes.txt", "flour")]
+    assert [(each["name"], each["text"]) for each in account["files"]] == [
+        ("notes.txt", "flour"),
+        ("more.txt", "yeast"),
+    ]
     assert [each["device"] for each in account["signed_in"]] == ["Firefox"]
     assert {each["type"] for each in account["second_factors"]} == {"totp", "recovery_codes"}
     assert {"folders", "tags", "shares", "imports", "waiting", "daily_use", "log"} <= set(account)
@@ -157,10 +169,11 @@ def test_everything_is_in_the_file_and_no_secret(alice: User) -> None:
 
 
 def test_file_of_everything_is_one_object_with_the_account_behind_the_chats() -> None:
-    async def whole() -> str:
-        return "".join([piece async for piece in archives.stream_json([], beside=lambda: '{"username": "alice"}')])
+    async def account() -> AsyncIterator[str]:
+        yield '{"username": '
+        yield '"alice"}'
 
-    told = json.loads(asyncio.run(whole()))
+    told = json.loads("".join(asyncio.run(listed(archives.stream_json([], beside=account())))))
 
     assert list(told) == ["format", "version", "chats", "account"]
     assert told["account"] == {"username": "alice"}
