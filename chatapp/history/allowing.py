@@ -19,6 +19,8 @@ from chatapp.models import Allowance, Chat, DailyUse, Run, SiteSettings
 
 MINUTE = timedelta(minutes=1)
 MEGABYTE = 1_000_000
+# What a reply uses is known at its end, so a day's limit holds no better than few are let in together.
+RUNS_BESIDE_A_DAILY_LIMIT = 4
 NAMES = ("sends_a_minute", "runs_at_once", "tokens_a_day", "money_a_day", "upload_megabytes_a_day")
 
 
@@ -35,6 +37,12 @@ class Limits:
     @property
     def is_daily(self) -> bool:
         return any((self.tokens_a_day, self.money_a_day, self.upload_megabytes_a_day))
+
+    @property
+    def most_runs(self) -> int:
+        """At once; where none are said and tokens or money are, a few all the same."""
+        is_metered = self.tokens_a_day or self.money_a_day
+        return self.runs_at_once or (RUNS_BESIDE_A_DAILY_LIMIT if is_metered else 0)
 
     @property
     def is_any(self) -> bool:
@@ -137,7 +145,7 @@ def _spent(limits: Limits, use: DailyUse) -> Reached | None:
 
 
 def _all_runs(limits: Limits, owner_id: int) -> Reached | None:
-    most = limits.runs_at_once
+    most = limits.most_runs
     if most and Run.objects.live().filter(chat__owner_id=owner_id).count() >= most:
         return Reached("runs", most)
     return None

@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='sitesettings',
             name='runs_at_once',
-            field=models.PositiveIntegerField(default=0, help_text='How many replies may be written for one person at the same time, in all their chats.', verbose_name='replies at once'),
+            field=models.PositiveIntegerField(default=0, help_text='How many replies may be written for one person at the same time, in all their chats. At 0 there are at most four where tokens or money are limited, as what a reply uses is known at its end.', verbose_name='replies at once'),
         ),
         migrations.AddField(
             model_name='sitesettings',

@@ -168,7 +168,10 @@ class SiteSettings(SingletonModel):
     runs_at_once = models.PositiveIntegerField(
         _("replies at once"),
         default=0,
-        help_text=_("How many replies may be written for one person at the same time, in all their chats."),
+        help_text=_(
+            "How many replies may be written for one person at the same time, in all their chats. At 0 there are at "
+            "most four where tokens or money are limited, as what a reply uses is known at its end."
+        ),
     )
     tokens_a_day = models.PositiveBigIntegerField(
         _("tokens a day"),

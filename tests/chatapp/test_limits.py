@@ -82,9 +82,13 @@ def test_thirty_sends_at_once_in_thirty_chats_are_counted_exactly() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_thirty_starts_at_once_begin_no_more_replies_than_are_allowed() -> None:
+@pytest.mark.parametrize(
+    ("limits", "most"), [({"runs_at_once": 3}, 3), ({"tokens_a_day": 10**6}, 4), ({"money_a_day": 5}, 4)]
+)
+def test_thirty_starts_at_once_begin_no_more_replies_than_are_allowed(limits: dict[str, int], most: int) -> None:
+    """Where a day's tokens or money are limited that is four, even where no number is said."""
     alice, model = make_user(), make_model()
-    limit(runs_at_once=3)
+    limit(**limits)
 
     def start(number: int) -> None:
         turns.start_chat(
@@ -93,8 +97,8 @@ def test_thirty_starts_at_once_begin_no_more_replies_than_are_allowed() -> None:
 
     came = at_once(start)
 
-    assert (came.count("ok"), came.count("runs")) == (3, 27)
-    assert (Run.objects.live().count(), Chat.objects.count()) == (3, 3)
+    assert (came.count("ok"), came.count("runs")) == (most, 30 - most)
+    assert (Run.objects.live().count(), Chat.objects.count()) == (most, most)
 
 
 @pytest.mark.django_db(transaction=True)
