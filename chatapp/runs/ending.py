@@ -26,7 +26,7 @@ events = structlog.stdlib.get_logger("foldline.runs")
 
 @dataclass(slots=True)
 class Outcome:
-    """How the reply ended, as finish_turn stores it."""
+    """How the reply ended, as finish_turn stores it. `was_asked`: it was left while the endpoint had the prompt."""
 
     status: Message.Status = Message.Status.COMPLETE
     failure: str = ""
@@ -34,6 +34,7 @@ class Outcome:
     retry_at: datetime | None = None
     model: LanguageModel | None = None
     estimated_prompt: int = 0
+    was_asked: bool = False
 
 
 async def finish(live: LiveRun, outcome: Outcome) -> None:
@@ -100,7 +101,7 @@ async def record_call(live: LiveRun, outcome: Outcome) -> None:
     """In the ledger, and as a lesson for the model's estimates; a failing ledger never fails a reply."""
     usage, model = live.gathered.usage, outcome.model
     written = live.gathered.text + live.gathered.reasoning
-    if model is None or not (usage or written):
+    if model is None or not (usage or written or outcome.was_asked):
         return
     estimate = Usage(prompt=outcome.estimated_prompt, completion=estimate_text(written))
     try:

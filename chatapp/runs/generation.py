@@ -16,7 +16,7 @@ from django.utils import timezone
 from chatapp import compacting, connecting, events, metrics
 from chatapp.database import patiently
 from chatapp.history import ledger, loading, turns
-from chatapp.llm import errors, stream_chat
+from chatapp.llm import deltas, errors, stream_chat
 from chatapp.llm.options import offered
 from chatapp.models import Compaction, LanguageModel, Message
 from chatapp.payloads import payload_of
@@ -166,11 +166,16 @@ async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
         payload = await payload_of(prepared.request)
         noting = asyncio.ensure_future(_note_beginning(live, prepared, model))  # while the endpoint reads
         stream = stream_chat(call.target, payload, params=situation.chat.parameters)
+        is_waiting = False
         try:
             async with aclosing(stream):
                 async for event in stream:
+                    is_waiting = isinstance(event, deltas.Waiting)
                     await call.hears(event)
                     live.take(event)
+        except asyncio.CancelledError:
+            outcome.was_asked = not is_waiting
+            raise
         finally:
             await noting
     if live.has_written or live.gathered.has_tool_calls:

@@ -19,7 +19,7 @@ from django.test import AsyncClient
 from chatapp import runs
 from chatapp.database import in_database
 from chatapp.llm import clients, network
-from chatapp.models import Chat, Endpoint, LanguageModel, Message, Run
+from chatapp.models import Chat, Endpoint, LanguageModel, Message, Run, UsageRecord
 from chatapp.runs import host
 from tests.folding import SUMMARY, is_summary_request, long_chat, press, summarising
 from tests.scripted import Answer, Signal, delta, drop, hang, head, hold, json_error, reply, text, wire
@@ -150,6 +150,23 @@ def warming_hangs(gate: Signal) -> Answer:
         return list(reply(SUMMARY) if is_summary_request(payload) else reply("Answered."))
 
     return script
+
+
+async def test_prompt_of_a_reply_that_is_stopped_before_its_first_word_is_counted_as_estimated(alice: Visitor) -> None:
+    chat = await long_chat(alice, turns=1)
+    before = await in_database(UsageRecord.objects.count)
+    gate = Signal()
+    alice.endpoint.will([head(), hold(gate)])
+    await alice.send(chat, "Go on")
+    await gate.reached()
+
+    await alice.post(f"/chats/{chat.pk}/stop/")
+    await settled(chat)
+
+    record = await in_database(UsageRecord.objects.order_by("-pk").first)
+    assert await in_database(UsageRecord.objects.count) == before + 1
+    assert record.prompt_tokens > 0
+    assert (record.completion_tokens, record.measured) == (0, False)
 
 
 async def test_shutdown_gives_up_a_title_at_once(alice: Visitor) -> None:
