@@ -29,8 +29,9 @@ def name() -> str:
     return settings.OIDC_NAME if settings.OIDC_ISSUER else ""
 
 
-def refusal(request: HttpRequest, reason: str) -> HttpResponse:
-    auditing.record(auditing.Action.SIGN_IN_FAILED, request=request, detail=f"issuer: {reason}")
+def refusal(request: HttpRequest, reason: str, *, is_recorded: bool = True) -> HttpResponse:
+    if is_recorded:
+        auditing.record(auditing.Action.SIGN_IN_FAILED, request=request, detail=f"issuer: {reason}")
     return render(request, "account/issuer_refused.html", {"reason": reason, "issuer": name()}, status=403)
 
 

@@ -47,7 +47,9 @@ def sign_in_failed(credentials: Mapping[str, Any], request: HttpRequest | None =
 
 
 def locked_out(username: str | None, request: HttpRequest | None = None, **_: Any) -> None:
-    auditing.record(Action.LOCKED_OUT, request=request, name=_known(username or ""))
+    """Told of each try while it holds, too; only the one that closed the door was counted."""
+    if getattr(request, "axes_failures_since_start", None) is not None:
+        auditing.record(Action.LOCKED_OUT, request=request, name=_known(username or ""))
 
 
 def signed_up(request: HttpRequest, user: User, **_: Any) -> None:

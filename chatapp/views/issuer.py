@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from allauth.account.adapter import get_adapter as account_adapter
 from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.internal import statekit
 from allauth.socialaccount.providers.base import AuthProcess
 from allauth.socialaccount.providers.openid_connect.views import callback
 from django.http import Http404, HttpRequest, HttpResponse
@@ -39,6 +40,8 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
     if not issuers.name():
         raise Http404
+    if not statekit.get_states(request):  # nobody was on the way there: a row each would fill the audit log
+        return issuers.refusal(request, "failed", is_recorded=False)
     try:
         return callback(request, provider_id)
     except BROKEN:

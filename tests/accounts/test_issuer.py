@@ -97,6 +97,13 @@ def test_way_there_is_bound_to_this_browser_by_pkce_and_state(client: Client, is
     assert "/token" not in [path for path, _ in issuer.asked]
 
 
+def test_nobody_fills_the_audit_log_by_coming_back_from_nowhere(client: Client, issuer: Issuer) -> None:
+    forged = client.get(f"/accounts/issuer/issuer/callback/?code=x&state={'a' * 16}")
+
+    assert forged.status_code == 403
+    assert not AuditEntry.objects.exists()
+
+
 def test_sign_up_is_closed_unless_the_environment_opens_it(client: Client, issuer: Issuer) -> None:
     response = come_in(client)
 

@@ -8,6 +8,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from chatapp import settings as real_settings
+from chatapp.models import AuditEntry
 from tests.people import PASSWORD, make_user, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -70,6 +71,7 @@ def test_tenth_failure_closes_the_account_for_that_address(client: Client) -> No
     assert (tenth.status_code, right.status_code) == (429, 429)
     assert "opens again in a quarter of an hour" in " ".join(right.content.decode().split())
     assert "_auth_user_id" not in client.session
+    assert AuditEntry.objects.filter(action="locked_out").count() == 1  # not one for each try
 
 
 def test_failures_under_every_spelling_count_together(client: Client) -> None:
