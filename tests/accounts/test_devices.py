@@ -47,6 +47,8 @@ def test_page_lists_each_browser_with_its_place_and_says_which_is_this(alice: Us
     assert "9.9.9.9" in page
     assert "192.168.1.20, in this network" in page
     assert page.count("Sign it out<") == 1
+    other = SignIn.objects.get(device=IPHONE).pk
+    assert f'aria-labelledby="end-{other} device-{other}"' in page  # each button has a name of its own
 
 
 def test_one_is_ended_and_its_session_is_gone(alice: User) -> None:
