@@ -1,6 +1,6 @@
 # Foldline: `make run` starts it, `make test` checks everything. Needs Python 3.11 or newer, git and make.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-many damage lint format messages bench audit lock clean
+.PHONY: help run test test-many damage lint format messages bench soak audit lock clean
 BIN := .venv/bin
 
 help: ## What there is
@@ -39,6 +39,10 @@ messages: ## Collect the texts of the interface into locale/, and compile it (do
 bench: ## Measure; prints a table, never a pass or fail
 	@scripts/environment.sh dev
 	@$(BIN)/python -m bench
+
+soak: ## Ten minutes (SECONDS=600) of 500 sockets and 100 replies at once; fails where anything went wrong
+	@scripts/environment.sh dev
+	@$(BIN)/python -m bench.soak $(or $(SECONDS),600)
 
 audit: ## Ask PyPI whether a pinned package has a known weakness (needs the network)
 	@scripts/audit.sh

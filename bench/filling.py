@@ -2,6 +2,7 @@
 
 `python -m bench.filling talk '{"max_tokens": 60}'` makes one empty chat with these options, of the server's own model;
 a base URL and a window behind them make it one of a model there.
+`python -m bench.filling crowd BASE_URL 20 5` makes five short chats for each of twenty people.
 
 Prints what a caller needs: the session of their owner, and the chats by name.
 """
@@ -75,6 +76,20 @@ def begin_talk(options: str, base_url: str = "", window: str = "0") -> dict[str,
     return {"session": session, "chats": {"talk": str(chat.pk)}}
 
 
+def begin_crowd(base_url: str, people: str, chats_each: str) -> dict[str, object]:
+    """A person may have a hundred sockets in a process, so a crowd is of many."""
+    model = make_model("scripted", base_url=base_url, window=WIDE_WINDOW)
+    chats, sessions = {}, {}
+    for person in range(int(people)):
+        owner = make_user(f"person{person}")
+        session = signed_in(owner).cookies["sessionid"].value
+        for number in range(int(chats_each)):
+            name = f"{person}/{number}"
+            chats[name] = str(make_chat(owner, QUESTION, REPLY, model=model, titled_by_hand=True).pk)
+            sessions[name] = session
+    return {"session": session, "chats": chats, "sessions": sessions}
+
+
 def talk(owner: User, model: LanguageModel, length: int, *, has_usage: bool) -> Chat:
     chat = make_chat(owner, model=model)
     newest = Message.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
@@ -98,5 +113,8 @@ def talk(owner: User, model: LanguageModel, length: int, *, has_usage: bool) -> 
     return chat
 
 
+KINDS = {"talk": begin_talk, "crowd": begin_crowd}
+
 if __name__ == "__main__":
-    print(json.dumps(begin_talk(*sys.argv[2:]) if sys.argv[1] == "talk" else fill(sys.argv[1])))
+    kind, *rest = sys.argv[1:]
+    print(json.dumps(KINDS[kind](*rest) if kind in KINDS else fill(kind)))

@@ -28,6 +28,8 @@ class Site:
     server: LiveServer
     session: str
     chats: dict[str, str]
+    # Of each chat's own person, where there are several.
+    sessions: dict[str, str] = field(default_factory=dict)
     _tokens: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -107,6 +109,11 @@ def talking_site(parameters: dict[str, object], *, window: int, base_url: str = 
     if base_url:
         return _site({"OPENAI_BASE_URL": base_url}, "talk", json.dumps(parameters), base_url, str(window))
     return _site({"LOCAL_MODEL_CONTEXT": str(window)}, "talk", json.dumps(parameters))
+
+
+def crowded_site(base_url: str, *, people: int, chats_each: int) -> AbstractContextManager[Site]:
+    """With short chats of many people."""
+    return _site({"OPENAI_BASE_URL": base_url}, "crowd", base_url, str(people), str(chats_each))
 
 
 @contextmanager
