@@ -40,7 +40,7 @@ from compaction.transcript import Usage
         ),
         ({"prompt_tokens": 10.0, "completion_tokens": None}, Usage(10, 0)),
         ({"prompt_tokens": 0, "completion_tokens": 0}, None),
-        ({"prompt_tokens": -1, "completion_tokens": "2"}, None),
+        ({"prompt_tokens": -1, "completion_tokens": "two"}, None),
         ({"prompt_tokens": True}, None),
         ([], None),
     ],

@@ -20,7 +20,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 from django.utils.module_loading import import_string
-from twisted.internet import defer, reactor
+from twisted.internet import defer
 from twisted.internet.error import CannotListenError
 from twisted.python.failure import Failure
 
@@ -50,6 +50,17 @@ class FoldlineServer(Server):
     def __init__(self, *args: Any, on_listening: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.on_listening = on_listening
+
+    def kill_all_applications(self) -> defer.Deferred[None]:
+        """Daphne would cut off at once whatever is being answered, and let its clients wait for the process's end."""
+        return say_goodbye().addBoth(lambda _: self.cut_off())
+
+    def cut_off(self) -> defer.Deferred[None]:
+        arriving = [protocol for protocol, of in self.connections.items() if "application_instance" not in of]
+        for protocol in arriving:  # Daphne takes for granted that each request has come in whole
+            del self.connections[protocol]
+        ended: defer.Deferred[None] = super().kill_all_applications()
+        return ended
 
     def listen_success(self, port: Any) -> None:
         super().listen_success(port)
@@ -134,7 +145,6 @@ def begin(endpoint: Endpoint | None, say: Callable[[str], None]) -> None:
         keep(loop.create_task(endpoints.look_into_when_up(endpoint)))
     if not settings.OPENAI_BASE_URL:
         keep(loop.create_task(offer_ollama(say)))
-    reactor.addSystemEventTrigger("before", "shutdown", say_goodbye)  # type: ignore[arg-type]  # zope interfaces name no self
 
 
 def set_aside() -> None:
@@ -163,7 +173,7 @@ def ended(task: asyncio.Task[None]) -> None:
 
 
 def say_goodbye() -> defer.Deferred[None]:
-    """While the result is awaited the server still takes connections."""
+    """While the result is awaited the server still takes connections and answers them."""
     readiness.here.is_ending = True
     return defer.Deferred.fromFuture(asyncio.ensure_future(drain_and_end()))
 
