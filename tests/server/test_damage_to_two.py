@@ -156,7 +156,7 @@ def summarising(script: Script) -> Callable[[dict[str, Any]], Script]:
 
 
 def _all_rows(record: Record) -> dict[str, list[tuple[object, ...]]]:
-    """Text, status, attempt and usage, of whatever has them."""
+    """Text, status, attempt and usage, of whatever has them. The ledger counts late calls, too: they were paid for."""
     columns = {
         "message": "id, active, status, content, reasoning, prompt_tokens, completion_tokens, revision",
         "run": "id, status, attempt, ended_at",
@@ -164,7 +164,6 @@ def _all_rows(record: Record) -> dict[str, list[tuple[object, ...]]]:
         "chat": "id, revision, summary, compacted_through_id",
         "import": "id, status, attempt, imported, known, chats_read",
         "queuedmessage": "id, text",
-        "usagerecord": "id, prompt_tokens",
     }
     return {name: record.rows(f"SELECT {what} FROM chatapp_{name} ORDER BY id") for name, what in columns.items()}
 
@@ -182,7 +181,7 @@ def test_one_that_is_told_to_stop_in_mid_stream_stores_all_and_the_other_serves_
     replies = "SELECT status, content FROM chatapp_message WHERE role = 'assistant' AND content LIKE 'Partial %'"
     ended = both.record.rows(f"{replies} ORDER BY id")
     assert ended[-20:] == [("interrupted", "Partial ")] * 20
-    assert seconds < 10, "it was cut off before it was done"  # 0.3 s on an idle machine
+    assert seconds < 10, "it was cut off before it was done"
     elsewhere.set()
     assert "Undisturbed, whole." in both.there.until_status(other, "complete")
     gate.set()
