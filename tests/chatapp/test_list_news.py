@@ -49,7 +49,11 @@ async def test_commands_are_heard_of_on_all_pages_of_the_person(alice: Visitor) 
         await settled(chat)
     home = await home_of(alice)
     await home.connect(timeout=SECONDS)
+    async with alice.socket(one):
+        await told(home)  # a chat that is shown is read
     async with alice.socket(two) as socket:
+        await told(home)
+        await socket.told_of_list()
         for address, fields in {
             f"/chats/{one.pk}/pin/": {"pinned": "1"},
             f"/chats/{one.pk}/rename/": {"title": "New name"},
