@@ -41,19 +41,32 @@ class CheckedBackend(httpcore2.AnyIOBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
+        opened: list[httpcore2.AsyncNetworkStream] = []
+        chosen = None
+
+        async def open_one(address: str) -> httpcore2.AsyncNetworkStream:
+            stream = await super(CheckedBackend, self).connect_tcp(
+                address, port, local_address=local_address, socket_options=socket_options
+            )
+            opened.append(stream)
+            return stream
+
         try:
             async with asyncio.timeout(timeout):
                 addresses = await checked_addresses(self._destinations, host, port, self._ask)
-                connect = partial(
-                    super().connect_tcp, port=port, local_address=local_address, socket_options=socket_options
-                )
-                tries = [partial(connect, address) for address in addresses]
-                stream, _, failures = await staggered_race(tries, HEAD_START_SECONDS)
+                tries = [partial(open_one, address) for address in addresses]
+                chosen, _, failures = await staggered_race(tries, HEAD_START_SECONDS)
         except TimeoutError as late:
             raise httpcore2.ConnectTimeout("No connection in time.") from late
-        if stream is None:
+        finally:
+            # The race keeps nothing for one that gives it up, nor what was opened a moment after the first.
+            with anyio.CancelScope(shield=True):
+                for stream in opened:
+                    if stream is not chosen:
+                        await stream.aclose()
+        if chosen is None:
             raise next(failure for failure in failures if failure)
-        return _Stream(stream)
+        return _Stream(chosen)
 
 
 class _Stream(httpcore2.AsyncNetworkStream):

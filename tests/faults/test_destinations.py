@@ -169,17 +169,66 @@ async def test_name_that_leads_elsewhere_a_moment_later_is_asked_for_once(endpoi
         await CheckedBackend(Destinations(), rebinding).connect_tcp("rebind.example", endpoint.port)
 
 
+def both_addresses(host: str, port: int) -> Future[list[str]]:
+    answer: Future[list[str]] = Future()
+    answer.set_result(["::1", "127.0.0.1"])
+    return answer
+
+
 async def test_address_that_does_not_answer_gives_way_to_the_next(endpoint: ScriptedEndpoint) -> None:
     """“localhost” is two addresses, and many a server listens at one of them."""
 
-    def both(host: str, port: int) -> Future[list[str]]:
-        answer: Future[list[str]] = Future()
-        answer.set_result(["::1", "127.0.0.1"])
-        return answer
-
-    stream = await CheckedBackend(Destinations(), both).connect_tcp("localhost", endpoint.port)
+    stream = await CheckedBackend(Destinations(), both_addresses).connect_tcp("localhost", endpoint.port)
     assert stream.get_extra_info("server_addr")[0] == "127.0.0.1"
     await stream.aclose()
+
+
+class Opened:
+    """What a connection that was opened is to the backend: something to close."""
+
+    is_closed = False
+    read = write = get_extra_info = start_tls = None
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+@pytest.mark.parametrize("steps", range(16))
+async def test_connection_that_is_given_up_while_it_opens_is_closed(
+    steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At whichever step of the loop it is given up, the one moment included in which it is open and nobody's yet."""
+    opened: list[Opened] = []
+
+    async def connect(*_: object, **__: object) -> Opened:
+        await asyncio.sleep(0)
+        opened.append(Opened())
+        return opened[-1]
+
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect)
+    opening = asyncio.create_task(CheckedBackend(Destinations(), both_addresses).connect_tcp("localhost", 80))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    opening.cancel()
+    (outcome,) = await asyncio.gather(opening, return_exceptions=True)
+
+    assert [each.is_closed for each in opened] == [isinstance(outcome, asyncio.CancelledError)] * len(opened)
+
+
+async def test_of_two_that_open_at_the_same_moment_one_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "HEAD_START_SECONDS", 0)
+    opened: list[Opened] = []
+    both_began = asyncio.Barrier(2)
+
+    async def connect(*_: object, **__: object) -> Opened:
+        await both_began.wait()
+        opened.append(Opened())
+        return opened[-1]
+
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect)
+    await CheckedBackend(Destinations(), both_addresses).connect_tcp("localhost", 80)
+
+    assert [each.is_closed for each in opened].count(False) == 1
 
 
 async def test_request_keeps_the_name_that_was_asked_for(endpoint: ScriptedEndpoint) -> None:
