@@ -131,7 +131,8 @@ def test_an_answer_that_got_lost_is_not_sent_again_as_another(alice: Visit, chat
         route.abort()
 
     chat.route("**/send/", lose_the_answer)
-    send(chat, "Sent already")
+    with chat.expect_event("requestfailed", lambda request: request.url.endswith("/send/")):
+        send(chat, "Sent already")
     ended(chat, count=4)
     chat.unroute("**/send/")
     box(chat).press("Enter")

@@ -13,7 +13,7 @@ from chatapp.admin.connecting import answer_of, look_into
 from chatapp.database import in_database
 from chatapp.history import circuits
 from chatapp.llm import Probe, Target
-from chatapp.models import Chat, Endpoint
+from chatapp.models import Chat, Endpoint, Message
 from tests.factories import make_model
 from tests.folding import is_summary_request, long_chat, press
 from tests.scripted import Signal, document, drop, finish, head, hold, json_error, reply, text
@@ -161,6 +161,9 @@ async def test_of_many_chats_one_asks_when_the_pause_is_over(alice: Visitor) -> 
     for chat in chats:
         await alice.send(chat, "And now?")
     await gate.reached()
+    async with asyncio.timeout(10):
+        while await in_database(Message.objects.filter(failure="endpoint_rests").count) < 3:
+            await asyncio.sleep(0.01)
     gate.set()
     for chat in chats:
         await settled(chat)
