@@ -18,6 +18,7 @@ from django.db import DatabaseError, connection, connections
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
+from chatapp import sign_ins
 from chatapp.backups import postgres
 from chatapp.backups.layout import DATABASE, SECRET, CannotRestore, Manifest, fingerprint
 from chatapp.backups.reading import BLOCK_BYTES, open_archive
@@ -54,6 +55,7 @@ def restore(path: Path, *, replace: bool = False) -> Restored:
             if name.startswith("imports/"):
                 _unpack(zipped, name, imported.folder() / name.removeprefix("imports/"))
     call_command("migrate", interactive=False, verbosity=0)
+    sign_ins.end_everybodys()
     live = Run.objects.live().select_related("chat")
     ended = reaper.take_over(live, Compaction.objects.live().select_related("chat"))
     has_other_secret = fingerprint(_secret_in_force()) != manifest.secret_fingerprint

@@ -129,6 +129,8 @@ def test_backup_under_load_is_a_whole_installation(
     assert {status for *_, status in messages} == {"complete", "interrupted"}
     assert all(words for *_, words, status in messages if status == "complete")
     assert stored(fresh, databases[1], "SELECT id FROM chatapp_run WHERE status = 'live'") == []
+    for table in ("django_session", "chatapp_signin"):  # an ended session is not alive again
+        assert stored(fresh, databases[1], f"SELECT session_key FROM {table}") == []
     ((sealed,),) = stored(fresh, databases[1], "SELECT sealed_key FROM chatapp_endpoint")
     with override_settings(SECRET_KEY=(fresh / "secret").read_text()):
         assert unseal(sealed) == KEY

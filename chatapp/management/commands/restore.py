@@ -33,6 +33,7 @@ class Command(BaseCommand):
         except backups.CannotRestore as cannot:
             raise CommandError(str(cannot)) from cannot
         self.stdout.write(f"Restored: {_of(restored.manifest)}.")
+        self.stdout.write("Everybody has to sign in again, with the passwords and second factors of then.")
         if restored.ended:
             self.stdout.write(f"Marked as interrupted, as they were going on then: {restored.ended}.")
         for path in restored.set_aside:
