@@ -55,6 +55,16 @@ class _Counted:
     user: User
 
     def clean_code(self) -> str:
+        """One code of an account at a time, or a burst would get past the count; the count outlives the refusal."""
+        with transaction.atomic():
+            User.objects.select_for_update(no_key=True).get(pk=self.user.pk)
+            try:
+                return self._counted_code()
+            except ValidationError as wrong:
+                refusal = wrong
+        raise refusal
+
+    def _counted_code(self) -> str:
         lately = AuditEntry.objects.filter(created_at__gt=timezone.now() - COUNTED_FOR)
         wrong = lately.filter(action=AuditEntry.Action.FACTOR_FAILED, actor_id=self.user.pk)
         if wrong.count() >= MOST_WRONG_CODES:

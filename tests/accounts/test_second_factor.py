@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from typing import Any
 
@@ -10,6 +11,7 @@ from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client, override_settings
 
 from chatapp.models import AuditEntry, SiteSettings
@@ -99,6 +101,23 @@ def test_wrong_codes_are_counted_for_all_addresses_and_then_right_ones_are_refus
 
     assert "Too many wrong codes" in refused.content.decode()
     assert not is_in(client)
+    assert AuditEntry.objects.filter(action="factor_failed", actor="alice").count() == 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_burst_of_codes_gets_no_further_than_one_after_the_other() -> None:
+    alice = with_app(make_user("alice"))
+    clients = [sign_in(Client(), alice) for _ in range(20)]
+
+    def guess(client: Client) -> None:
+        try:
+            client.post(SECOND, {"code": "000000"})
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(clients)) as burst:
+        list(burst.map(guess, clients))
+
     assert AuditEntry.objects.filter(action="factor_failed", actor="alice").count() == 10
 
 
