@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
-import os
 import struct
 from dataclasses import dataclass, field
 
 from bench.endpoint import now, stamps
-
-TEXT, CLOSE, PING, PONG = 1, 8, 9, 10
+from bench.sockets import CLOSE, PING, PONG, TEXT
+from tests.sockets import handshake, masked
 
 
 @dataclass
@@ -29,18 +27,7 @@ class Listener:
 
     async def open(self, port: int, path: str, cookie: str) -> None:
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port)
-        key = base64.b64encode(os.urandom(16)).decode()
-        lines = [
-            f"GET {path} HTTP/1.1",
-            f"Host: 127.0.0.1:{port}",
-            f"Origin: http://127.0.0.1:{port}",
-            f"Cookie: {cookie}",
-            "Connection: Upgrade",
-            "Upgrade: websocket",
-            "Sec-WebSocket-Version: 13",
-            f"Sec-WebSocket-Key: {key}",
-        ]
-        self.writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
+        self.writer.write(handshake(port, path, cookie))
         head = await self.reader.readuntil(b"\r\n\r\n")
         if b" 101 " not in head.partition(b"\r\n")[0]:
             raise ConnectionError(head.partition(b"\r\n")[0].decode())
@@ -62,7 +49,7 @@ class Listener:
         data = await self.reader.readexactly(length)
         kind = first & 0x0F
         if kind == PING:
-            self._say(PONG, data)
+            self.writer.write(masked(PONG, data))
         elif kind == CLOSE:
             raise ConnectionError(f"closed: {data!r}")
         elif b"data-frame" in data:
@@ -77,12 +64,7 @@ class Listener:
         self.newest = max([self.newest, *fresh])
         if at - self.said >= 1:
             self.said = at
-            self._say(TEXT, json.dumps({"seen": 0, "frames": self.frames}).encode())
-
-    def _say(self, kind: int, data: bytes) -> None:
-        mask = os.urandom(4)
-        body = bytes(byte ^ mask[index % 4] for index, byte in enumerate(data))
-        self.writer.write(bytes([0x80 | kind, 0x80 | len(data)]) + mask + body)
+            self.writer.write(masked(TEXT, json.dumps({"seen": 0, "frames": self.frames}).encode()))
 
     def close(self) -> None:
         self.is_over = True

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import os
 import re
 import socket
 import struct
 import time
 from types import TracebackType
 from typing import Self
+
+from tests.sockets import handshake, masked
 
 TEXT, CLOSE, PING, PONG = 1, 8, 9, 10
 REVISION = re.compile(rb'data-revision="(\d+)"')
@@ -24,18 +24,7 @@ class PageSocket:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=30)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._file = self._socket.makefile("rb")
-        key = base64.b64encode(os.urandom(16)).decode()
-        lines = [
-            f"GET {path}?seen={seen} HTTP/1.1",
-            f"Host: 127.0.0.1:{port}",
-            f"Origin: http://127.0.0.1:{port}",
-            f"Cookie: {cookie}",
-            "Connection: Upgrade",
-            "Upgrade: websocket",
-            "Sec-WebSocket-Version: 13",
-            f"Sec-WebSocket-Key: {key}",
-        ]
-        self._socket.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        self._socket.sendall(handshake(port, f"{path}?seen={seen}", cookie))
         status = self._file.readline()
         if b" 101 " not in status:
             raise ConnectionError(status.decode())
@@ -54,7 +43,7 @@ class PageSocket:
         while True:
             kind, data = self._frame()
             if kind == PING:
-                self._send(PONG, data)
+                self._socket.sendall(masked(PONG, data))
             elif kind == CLOSE:
                 raise ConnectionError(f"closed: {data!r}")
             elif kind == TEXT:
@@ -68,7 +57,7 @@ class PageSocket:
             self.seen = max(self.seen, int(revision[1]))
         if time.monotonic() - self._said >= 1:
             self._said = time.monotonic()
-            self._send(TEXT, json.dumps({"seen": self.seen, "frames": self.frames}).encode())
+            self._socket.sendall(masked(TEXT, json.dumps({"seen": self.seen, "frames": self.frames}).encode()))
 
     def _frame(self) -> tuple[int, bytes]:
         first, length = self._file.read(2)
@@ -78,10 +67,3 @@ class PageSocket:
             wide = ">H" if length == 126 else ">Q"
             (length,) = struct.unpack(wide, self._file.read(struct.calcsize(wide)))
         return first & 0x0F, self._file.read(length)
-
-    def _send(self, kind: int, data: bytes) -> None:
-        if len(data) > 125:
-            raise ValueError("Only short texts go out.")
-        mask = os.urandom(4)
-        body = bytes(byte ^ mask[index % 4] for index, byte in enumerate(data))
-        self._socket.sendall(bytes([0x80 | kind, 0x80 | len(data)]) + mask + body)
