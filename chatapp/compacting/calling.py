@@ -8,7 +8,7 @@ from typing import Any
 
 from chatapp import connecting, events
 from chatapp.database import patiently
-from chatapp.history import compactions, ledger, loading
+from chatapp.history import ledger, loading, ongoing
 from chatapp.history.loading import Situation
 from chatapp.llm import Completion, complete
 from chatapp.models import Chat, LanguageModel, SiteSettings, UsageRecord
@@ -61,7 +61,7 @@ class Summariser:
                 max_tokens=budget,
                 temperature=temperature,
             )
-        await patiently(compactions.note_call, compaction_id=self.compaction_id, usage=completion.usage)
+        await patiently(ongoing.note_call, compaction_id=self.compaction_id, usage=completion.usage)
         if completion.usage:
             await self._record_usage(completion.usage)
         return completion
@@ -80,7 +80,7 @@ class Summariser:
         if record is None or record.cost is None:
             return
         try:
-            await patiently(compactions.note_cost, compaction_id=self.compaction_id, cost=record.cost)
+            await patiently(ongoing.note_cost, compaction_id=self.compaction_id, cost=record.cost)
         except Exception:
             log.exception("What a compaction cost could not be recorded.")
 
@@ -130,7 +130,7 @@ async def announce(compaction_id: int, situation: Situation, plan: Plan, *, mode
     """What is about to be done, for the row and for every open page. Raises Fenced."""
     meter = situation.meter()
     await patiently(
-        compactions.note_plan,
+        ongoing.note_plan,
         compaction_id=compaction_id,
         plan=plan,
         model_name=model_name,

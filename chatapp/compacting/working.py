@@ -14,7 +14,7 @@ from chatapp.compacting.calling import Rejected
 from chatapp.compacting.folding import fold
 from chatapp.compacting.warming import warm
 from chatapp.database import patiently
-from chatapp.history import compactions, loading
+from chatapp.history import compactions, loading, ongoing
 from chatapp.history.compactions import Ending
 from chatapp.history.errors import ChatBusy, Fenced, LimitReached
 from chatapp.leases import PROCESS
@@ -134,7 +134,7 @@ async def _end(compaction_id: int, chat_id: UUID, ending: Ending) -> None:
 
 async def _watch(compaction_id: int, cancel: asyncio.Event) -> None:
     """Prolong the lease; return when the person cancels, here or in another process."""
-    while not await patiently(compactions.keep_alive, compaction_id):
+    while not await patiently(ongoing.keep_alive, compaction_id):
         with suppress(TimeoutError):
             await asyncio.wait_for(cancel.wait(), SECONDS_BETWEEN_LOOKS)
 

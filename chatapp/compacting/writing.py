@@ -10,7 +10,7 @@ from functools import partial
 from chatapp import events
 from chatapp.compacting.calling import Summariser, judged
 from chatapp.database import patiently
-from chatapp.history import compactions, ledger
+from chatapp.history import ledger, ongoing
 from chatapp.history.loading import Situation
 from chatapp.llm import errors
 from chatapp.models import Compaction
@@ -171,10 +171,10 @@ async def _write_chunks(
     # Without how many there are in all: where the chat has grown since, the first ones are the same.
     bare = (ask(replace(chunk, of=1), summary_so_far="") for chunk in chunks)
     keys = chained_keys(str(summariser.model.pk), bare)
-    done, summary = await patiently(compactions.note_chunks, compaction_id=summariser.compaction_id, keys=keys)
+    done, summary = await patiently(ongoing.note_chunks, compaction_id=summariser.compaction_id, keys=keys)
     for chunk, key in zip(chunks[done:], keys[done:], strict=True):
         await events.publish(summariser.chat.pk, events.Changed())
         request = ask(chunk, summary_so_far=summary)
         summary = await summariser.summarise(request, budget=chunk.budget, source=chunk.text, tries=tries)
-        await patiently(compactions.note_chunk_done, compaction_id=summariser.compaction_id, key=key, summary=summary)
+        await patiently(ongoing.note_chunk_done, compaction_id=summariser.compaction_id, key=key, summary=summary)
     return summary

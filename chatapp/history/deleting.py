@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from chatapp.history.attaching import erase_forgotten, erase_unattached
 from chatapp.history.boundary import record_for_path
-from chatapp.history.compactions import forget_chunks, refuse_while_busy
+from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.errors import NotPossible
 from chatapp.history.locking import lock_chat, number_change
+from chatapp.history.ongoing import forget_chunks
 from chatapp.history.paths import versions_of
 from chatapp.history.sizes import outdate_usage
 from chatapp.history.texts import first_words

@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from chatapp.history.attaching import NOTHING, attached_to
 from chatapp.history.boundary import record_for_path
-from chatapp.history.compactions import forget_chunks, refuse_while_busy
+from chatapp.history.compactions import refuse_while_busy
 from chatapp.history.errors import NotPossible
 from chatapp.history.loading import load_situation, pure_message
 from chatapp.history.locking import lock_chat, number_change
+from chatapp.history.ongoing import forget_chunks
 from chatapp.history.sizes import outdate_record
 from chatapp.models import Chat, Compaction, Message
 from compaction.memory import after_success

@@ -8,7 +8,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from chatapp import events
-from chatapp.history import compactions, loading, metering, turns
+from chatapp.history import compactions, loading, metering, ongoing, turns
 from chatapp.history.errors import ChatBusy, Fenced, NotPossible
 from chatapp.models import Chat, Compaction
 from chatapp.runs import reaper
@@ -36,7 +36,7 @@ def note_plan(chat: Chat, compaction: Compaction, *, through: int) -> None:
         size_without_summary=100,
         summary_budget=300,
     )
-    compactions.note_plan(compaction_id=compaction.pk, plan=plan, model_name="small", tokens_before=1000)
+    ongoing.note_plan(compaction_id=compaction.pk, plan=plan, model_name="small", tokens_before=1000)
 
 
 def apply(chat: Chat, compaction: Compaction, summary: str = "They greeted.") -> Compaction:

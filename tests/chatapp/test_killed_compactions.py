@@ -20,6 +20,7 @@ from chatapp.history import (
     editing,
     forking,
     loading,
+    ongoing,
     paths,
     rebuilding,
     turns,
@@ -188,7 +189,7 @@ def begin(chat: Chat, **wishes: Any) -> Compaction:
 
 def begin_planned(chat: Chat, **wishes: Any) -> Compaction:
     compaction = begin(chat, **wishes)
-    compactions.note_plan(compaction_id=compaction.pk, plan=plan_of(chat.messages.on_path()[:2]), model_name="small")
+    ongoing.note_plan(compaction_id=compaction.pk, plan=plan_of(chat.messages.on_path()[:2]), model_name="small")
     return compaction
 
 
@@ -262,7 +263,7 @@ def begin_rebuild(chat: Chat, _: Any = None) -> Compaction:
 def planned_rebuild(chat: Chat) -> Compaction:
     delete_archived(chat)
     compaction = begin_rebuild(chat)
-    compactions.note_plan(compaction_id=compaction.pk, plan=plan_of(chat.messages.on_path()[:2]), model_name="small")
+    ongoing.note_plan(compaction_id=compaction.pk, plan=plan_of(chat.messages.on_path()[:2]), model_name="small")
     return compaction
 
 
