@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -117,6 +118,17 @@ class Environment:
                 self.complain(name, f"holds “{word}”, which is no host name, address or network", hint)
         own = _host_of(base_url)
         return Destinations((*words, own) if words and own else tuple(words) or EVERY_PRIVATE)
+
+    def networks(self, name: str, default: str) -> tuple[IPv4Network | IPv6Network, ...]:
+        """Addresses and networks with commas between; what is none of either is complained of and left out."""
+        found = []
+        for word in self.words(name) or default.split(","):
+            try:
+                found.append(ip_network(word))
+            except ValueError:
+                hint = f"Use 10.1.2.3 or 10.1.0.0/16, with commas between, or leave it out for {default}."
+                self.complain(name, f"holds “{word}”, which is neither an address nor a network", hint)
+        return tuple(found)
 
     def time_zone(self, name: str) -> str:
         raw = self.text(name, "UTC").removeprefix(":")

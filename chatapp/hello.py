@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 from django.core.signing import BadSignature, TimestampSigner
 
 PATH, HEADER = "/ws/hello/", "x-foldline-doctor"
+# What intake.py makes of an X-Forwarded-For that came from none of the trusted proxies.
+NOT_BELIEVED = b"x-foldline-not-believed"
 SEAL_SECONDS = 60
 PATIENCE_SECONDS = 10
 # Reserved for documents (RFC 5737), so nobody has it: whoever is seen with it has said so themselves.
@@ -28,22 +30,29 @@ Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """The status of the handshake, 101 when the socket opened; `client`: the address that the server sees."""
+    """The status of the handshake, 101 when the socket opened; `client`: the address that the server sees.
+
+    `not_believed`: what X-Forwarded-For said, where it came from none of the trusted proxies.
+    """
 
     status: int
     client: str = ""
+    not_believed: str = ""
 
 
 def greeting(application: Application) -> Application:
     """Answers the doctor's socket, and leaves every other one to `application`."""
 
     async def greet(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        if scope["path"] != PATH or not _is_fresh(dict(scope["headers"]).get(HEADER.encode(), b"")):
+        headers = dict(scope["headers"])
+        if scope["path"] != PATH or not _is_fresh(headers.get(HEADER.encode(), b"")):
             await application(scope, receive, send)
             return
+        not_believed = headers.get(NOT_BELIEVED, b"").decode("latin-1")
+        seen = {"client": (scope.get("client") or [""])[0], "not_believed": not_believed}
         await receive()
         await send({"type": "websocket.accept"})
-        await send({"type": "websocket.send", "text": json.dumps({"client": (scope.get("client") or [""])[0]})})
+        await send({"type": "websocket.send", "text": json.dumps(seen)})
         await send({"type": "websocket.close"})
 
     return greet
@@ -84,7 +93,7 @@ def _greeting_in(stream: BinaryIO) -> Greeting:
     while stream.readline(10_000).strip():
         pass
     _, length = stream.read(2)  # a text of less than 126 bytes
-    return Greeting(status, json.loads(stream.read(length))["client"])
+    return Greeting(status, **json.loads(stream.read(length)))
 
 
 def _signer() -> TimestampSigner:

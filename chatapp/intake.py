@@ -17,6 +17,7 @@ from django.conf import settings
 from twisted.internet.defer import DeferredSemaphore
 
 from chatapp.gates import most_bytes, refusal
+from chatapp.hello import NOT_BELIEVED
 
 # A request may stand still for so long; each chunk of its body earns it what LEAST_BYTES_A_SECOND make of it, and no
 # more than this is ever ahead: what came fast doesn't pay for hours of silence.
@@ -137,23 +138,29 @@ class Request(WebRequest):
             turn.cancel()
 
     def believe_one_proxy(self) -> None:
-        """Of X-Forwarded-For the last address, which our proxy added; nothing where none of ours can be speaking.
+        """Of X-Forwarded-For the last address, which our proxy added; nothing where none of ours is speaking.
 
         Daphne would take the first one, which a client may send itself wherever the proxy adds to what is there.
         """
         peer = getattr(self.client, "host", "")
-        client = self.client_behind(peer)
-        if client != peer:
+        client, said = self.client_behind(peer), self.client_as_said()
+        self.requestHeaders.removeHeader(NOT_BELIEVED)
+        if is_proxy(peer):
             self.requestHeaders.setRawHeaders(FORWARDED[0], [client.encode()])
             return
         for name in FORWARDED:
             self.requestHeaders.removeHeader(name)
+        if said:
+            self.requestHeaders.setRawHeaders(NOT_BELIEVED, [said.encode()])
 
     def client_behind(self, peer: str) -> str:
         """The address that a proxy of ours says it is speaking for; the peer's own where none is."""
+        return (self.client_as_said() if is_proxy(peer) else "") or peer
+
+    def client_as_said(self) -> str:
+        """The last address in X-Forwarded-For, whoever wrote it; empty where there is none."""
         said = b",".join(self.requestHeaders.getRawHeaders(FORWARDED[0]) or [])
-        client = address_in(said.rpartition(b",")[2].strip().decode("latin-1"))
-        return client if settings.PUBLIC_URL and client and is_near(peer) else peer
+        return address_in(said.rpartition(b",")[2].strip().decode("latin-1"))
 
 
 class Factory(HTTPFactory):
@@ -165,10 +172,12 @@ class Factory(HTTPFactory):
         return protocol
 
 
-def is_near(peer: str) -> bool:
-    """Whether a proxy of ours could be there: on this machine or its network. What comes from elsewhere is a client."""
+def is_proxy(peer: str) -> bool:
+    """Whether it is a proxy that the operator trusts; without a PUBLIC_URL there is none, and all are clients."""
     address = address_in(peer)
-    return bool(address) and ip_address(address).is_private
+    if not (settings.PUBLIC_URL and address):
+        return False
+    return any(ip_address(address) in network for network in settings.TRUSTED_PROXIES)
 
 
 def address_in(text: str) -> str:

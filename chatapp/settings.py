@@ -26,6 +26,9 @@ OPENAI_MODEL = ENVIRONMENT.text("OPENAI_MODEL")
 LOCAL_MODEL = ENVIRONMENT.text("LOCAL_MODEL")
 LOCAL_MODEL_CONTEXT = ENVIRONMENT.number("LOCAL_MODEL_CONTEXT", 8192, least=256, most=1_048_576)
 PUBLIC_URL = ENVIRONMENT.origin("PUBLIC_URL")
+# Who is believed about whom it speaks for, and whether by HTTPS (intake.py). A private network is no proof: in it are
+# other people's machines and containers, too.
+TRUSTED_PROXIES = ENVIRONMENT.networks("TRUSTED_PROXIES", "127.0.0.0/8,::1")
 # So long /readyz/ says 503 before the process stops, that a proxy has seen it.
 DRAIN_SECONDS = ENVIRONMENT.number("DRAIN_SECONDS", 0, least=0, most=300)
 LOG_FORMAT = ENVIRONMENT.one_of("LOG_FORMAT", FORMATS)

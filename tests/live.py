@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIXES = ("OPENAI_", "OIDC_", "DJANGO_", "LOCAL_MODEL", "FOLDLINE_", "PYTEST_", "SECRET_KEY", "PRIVATE_ENDPOINTS")
-OWN = {"HOST", "PORT", "DATABASE_URL", "REDIS_URL", "PUBLIC_URL", "DEBUG", "ALLOWED_HOSTS"}
+OWN = {"HOST", "PORT", "DATABASE_URL", "REDIS_URL", "PUBLIC_URL", "TRUSTED_PROXIES", "DEBUG", "ALLOWED_HOSTS"}
 
 
 def free_port() -> int:

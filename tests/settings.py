@@ -11,6 +11,7 @@ for _name in (
     "OPENAI_MODEL",
     "LOCAL_MODEL",
     "PUBLIC_URL",
+    "TRUSTED_PROXIES",
     "PRIVATE_ENDPOINTS",
     "SECRET_KEY_FALLBACKS",
     "HOST",

@@ -79,7 +79,11 @@ def _page(url: str, status: int, headers: Any) -> Finding:
             "server", f"The proxy at {url} finds no process behind it ({status}).", "Start Foldline; see its log."
         )
     if status in {301, 302, 307, 308} and headers.get("Location", "").startswith(url):
-        return broken("server", f"{url} leads to itself.", "The proxy has to set X-Forwarded-Proto.")
+        return broken(
+            "server",
+            f"{url} leads to itself.",
+            "The proxy has to set X-Forwarded-Proto, and TRUSTED_PROXIES to name its address.",
+        )
     if status == 400:
         return broken(
             "server",
@@ -111,7 +115,18 @@ def _socket(url: str) -> Iterator[Finding]:
     yield _opened(url, own)
     if strange.status == 101:
         yield broken("socket", "A page of another site can open one.", "The proxy must leave Origin as it is.")
-    if own.client == FORGED_ADDRESS:
+    yield from _proxy(own)
+
+
+def _proxy(own: Greeting) -> Iterator[Finding]:
+    """Whether the server believes it, and whether it says the truth."""
+    if own.not_believed not in {"", FORGED_ADDRESS}:  # ours as we wrote it: there is no proxy
+        yield broken(
+            "proxy",
+            f"What {own.client} says of whom it speaks for isn't believed: everybody has that one address.",
+            f"If that is your proxy, name {own.client} in TRUSTED_PROXIES of the web processes.",
+        )
+    elif own.client == FORGED_ADDRESS:
         yield broken(
             "proxy",
             "Whoever asks can say which address they come from.",

@@ -40,6 +40,15 @@ def test_token_that_can_be_guessed_is_none_and_is_not_shown():
     assert "hush" not in complaint(environment)
 
 
+def test_networks_of_proxies_are_named_one_by_one():
+    environment = Environment({"PROXIES": "10.0.0.2, 172.16.0.0/12,10.1.2.3/8,proxy"})
+    assert [str(each) for each in environment.networks("PROXIES", "::1")] == ["10.0.0.2/32", "172.16.0.0/12"]
+    assert [complaint.problem.split("”")[0] for complaint in environment.complaints] == [
+        "holds “10.1.2.3/8",
+        "holds “proxy",
+    ]
+
+
 @pytest.mark.parametrize(
     "url", ["mysql://u:hush@h/d", "postgresql://u:hush@h:port/d", "postgres://u:hush@[h/d", "hush"]
 )

@@ -3,11 +3,13 @@
 import re
 import shutil
 import subprocess
+from ipaddress import ip_address
 
 import pytest
 import yaml
 from django.conf import settings
 
+from chatapp.environment import Environment
 from chatapp.files.limits import MOST_BYTES
 from chatapp.management.commands.serve import GOODBYE_SECONDS
 from tests.live import ROOT
@@ -52,6 +54,14 @@ def test_preparing_anew_restarts_no_web_process():
 @pytest.mark.parametrize("service", ["web-a", "web-b", "prepare"])
 def test_compose_sets_what_foldline_reads(service):
     assert set(compose()["services"][service]["environment"]) <= known_names()
+
+
+def test_compose_trusts_its_proxy_and_publishes_no_port_past_it():
+    services = compose()["services"]
+    named = re.search(r":-(.*)}", services["web-a"]["environment"]["TRUSTED_PROXIES"])
+    networks = Environment({}).networks("TRUSTED_PROXIES", named[1])
+    assert any(ip_address("172.18.0.5") in network for network in networks)
+    assert {name for name, service in services.items() if service.get("ports")} == {"proxy"}
 
 
 def test_compose_speaks_of_services_and_volumes_that_are_there():

@@ -96,6 +96,7 @@ def test_settings_that_do_not_go_together_are_told(values, level):
     [
         (502, {}, "see its log"),
         (301, {"Location": "https://h/accounts/login/"}, "X-Forwarded-Proto"),
+        (301, {"Location": "https://h/accounts/login/"}, "TRUSTED_PROXIES"),
         (400, {}, "ALLOWED_HOSTS"),
     ],
 )
@@ -148,6 +149,35 @@ def doctor(data, **environment: str) -> tuple[int, dict[str, list[str]], str]:
     for finding in json.loads(told.stdout):
         found.setdefault(finding["subject"], []).append(finding["level"])
     return told.returncode, found, told.stdout + told.stderr
+
+
+@pytest.mark.parametrize(
+    ("greeting", "level", "words"),
+    [
+        (hello.Greeting(101, "172.18.0.5", not_believed="203.0.113.40"), Level.BROKEN, "name 172.18.0.5 in"),
+        (hello.Greeting(101, hello.FORGED_ADDRESS), Level.BROKEN, "over what a client sends"),
+        (hello.Greeting(101, "203.0.113.40"), Level.OK, ""),
+        (hello.Greeting(101, "203.0.113.40", not_believed=hello.FORGED_ADDRESS), Level.OK, ""),
+    ],
+)
+def test_proxy_that_is_not_believed_or_believes_anybody_is_told(settings, greeting, level, words):
+    settings.PUBLIC_URL = "https://h"
+    (finding,) = network._proxy(greeting)
+    assert finding.level is level
+    assert words in finding.remedy
+
+
+@pytest.mark.server
+def test_proxy_that_is_not_named_is_told_by_its_address(start_server, tmp_path):
+    public = free_port()
+    environment = {"PUBLIC_URL": f"http://127.0.0.1:{public}", "TRUSTED_PROXIES": "192.0.2.1"}
+    server = start_server(**environment)
+    secret = (server.data / "secret").read_text()
+    with proxy(public, [server.port], tmp_path / "proxy"), override_settings(SECRET_KEY=secret):
+        seen = hello.say_hello(environment["PUBLIC_URL"], origin=environment["PUBLIC_URL"])
+        around = hello.say_hello(server.url, origin=environment["PUBLIC_URL"])
+    assert (seen.client, seen.not_believed) == ("127.0.0.1", "127.0.0.1")
+    assert (around.client, around.not_believed) == ("127.0.0.1", hello.FORGED_ADDRESS)
 
 
 @pytest.mark.server

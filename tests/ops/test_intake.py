@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from twisted.internet.address import IPv4Address
 from twisted.internet.testing import StringTransport
 
 # First: Daphne installs Twisted's asyncio reactor.
 from chatapp.management.commands.serve import FoldlineServer  # isort: skip
 
-from chatapp import intake
+from chatapp import hello, intake
+from chatapp.environment import Environment
 
 LIMIT = 1_000
 
@@ -244,27 +246,65 @@ async def test_what_came_fast_pays_for_no_hours_of_silence(
 
 
 @pytest.mark.parametrize(
-    ("public_url", "peer", "said", "client"),
+    ("peer", "said", "client"),
     [
-        ("", "127.0.0.1", ["1.2.3.4"], "127.0.0.1"),  # no proxy: anybody may say so
-        ("https://chat.example.org", "127.0.0.1", ["203.0.113.9"], "203.0.113.9"),
-        ("https://chat.example.org", "10.0.0.2", ["1.2.3.4, 203.0.113.9"], "203.0.113.9"),  # a proxy that adds
-        ("https://chat.example.org", "10.0.0.2", ["1.2.3.4", "203.0.113.9"], "203.0.113.9"),
-        ("https://chat.example.org", "10.0.0.2", ["2001:db8::1"], "2001:db8::1"),
-        ("https://chat.example.org", "10.0.0.2", ["203.0.113.9, nonsense"], "10.0.0.2"),
-        ("https://chat.example.org", "93.184.216.34", ["1.2.3.4"], "93.184.216.34"),  # past the proxy
-        ("https://chat.example.org", "::ffff:93.184.216.34", ["1.2.3.4"], "::ffff:93.184.216.34"),
+        ("127.0.0.1", ["203.0.113.9"], "203.0.113.9"),
+        ("127.0.0.1", ["127.0.0.1"], "127.0.0.1"),  # a browser on the proxy's own machine
+        ("::ffff:127.0.0.1", ["203.0.113.9"], "203.0.113.9"),
+        ("10.0.0.2", ["1.2.3.4, 203.0.113.9"], "203.0.113.9"),  # a proxy that adds
+        ("10.0.0.2", ["1.2.3.4", "203.0.113.9"], "203.0.113.9"),
+        ("10.0.0.2", ["2001:db8::1"], "2001:db8::1"),
+        ("10.0.0.2", ["203.0.113.9, nonsense"], "10.0.0.2"),
+        ("10.0.0.2", [], "10.0.0.2"),
     ],
 )
-async def test_client_is_who_our_own_proxy_saw(
-    server: FoldlineServer, scopes: list[Any], settings: Any, public_url: str, peer: str, said: list[str], client: str
+async def test_client_is_who_a_trusted_proxy_saw(
+    server: FoldlineServer, scopes: list[Any], settings: Any, peer: str, said: list[str], client: str
 ) -> None:
-    settings.PUBLIC_URL = public_url
-    line = Line(server, scopes, peer)
-    line.head(*(f"X-Forwarded-For: {each}" for each in said), "Content-Length: 1")
-    line.say(b"x")
-    await passed(scopes, 1)
+    settings.PUBLIC_URL = "https://chat.example.org"
+    settings.TRUSTED_PROXIES = Environment({}).networks("TRUSTED_PROXIES", "127.0.0.0/8,::1,10.0.0.2")
+    headers = await headers_as_passed(server, scopes, peer, said)
 
     assert scopes[0]["client"][0] == client
-    forwarded = [value for name, value in scopes[0]["headers"] if name == b"x-forwarded-for"]
-    assert forwarded == ([client.encode()] if client != peer else [])
+    assert headers[b"x-forwarded-for"] == client.encode()
+    assert headers[b"x-forwarded-proto"] == b"https"
+    assert hello.NOT_BELIEVED not in headers
+
+
+@pytest.mark.parametrize(
+    ("public_url", "peer"),
+    [
+        ("", "127.0.0.1"),  # no proxy: anybody may say so
+        ("https://chat.example.org", "10.0.0.3"),  # a neighbour of the proxy's
+        ("https://chat.example.org", "192.168.1.20"),
+        ("https://chat.example.org", "fd00::7"),
+        ("https://chat.example.org", "93.184.216.34"),  # past the proxy
+        ("https://chat.example.org", "::ffff:93.184.216.34"),
+    ],
+)
+async def test_whoever_is_no_trusted_proxy_speaks_for_itself_alone(
+    server: FoldlineServer, scopes: list[Any], settings: Any, public_url: str, peer: str
+) -> None:
+    settings.PUBLIC_URL = public_url
+    settings.TRUSTED_PROXIES = Environment({}).networks("TRUSTED_PROXIES", "127.0.0.0/8,::1,10.0.0.2")
+    headers = await headers_as_passed(server, scopes, peer, ["1.2.3.4"])
+
+    assert scopes[0]["client"][0] == peer
+    assert not headers.keys() & {b"x-forwarded-for", b"x-forwarded-port", b"x-forwarded-proto"}
+    assert headers[hello.NOT_BELIEVED] == b"1.2.3.4"
+
+
+async def headers_as_passed(
+    server: FoldlineServer, scopes: list[Any], peer: str, said: list[str]
+) -> dict[bytes, bytes]:
+    """Of a request from `peer` that claims all that a proxy says, and has a mark of ours with it."""
+    line = Line(server, scopes, peer)
+    claims = [f"X-Forwarded-For: {each}" for each in said]
+    line.head(*claims, "X-Forwarded-Proto: https", "X-Foldline-Not-Believed: 9.9.9.9", "Content-Length: 1")
+    line.say(b"x")
+    await passed(scopes, 1)
+    return dict(scopes[0]["headers"])
+
+
+def test_a_private_network_is_not_trusted_until_it_is_named() -> None:
+    assert [str(network) for network in settings.TRUSTED_PROXIES] == ["127.0.0.0/8", "::1/128"]
