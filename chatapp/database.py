@@ -11,7 +11,8 @@ from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, close_old_connections, connection
+from django.db import InterfaceError, InternalError, OperationalError, close_old_connections, connection
+from psycopg.errors import IdleInTransactionSessionTimeout
 
 log = logging.getLogger("foldline.database")
 
@@ -24,6 +25,11 @@ LONGEST_PAUSE_SECONDS = 4.0
 
 # Threads of their own: while they wait for a database that is away, replies are still rendered in the loop's.
 _threads = ThreadPoolExecutor(settings.DATABASE_CONNECTIONS, thread_name_prefix="database")
+
+
+def is_away(error: BaseException | None) -> bool:
+    """AWAY, or a transaction that the server ended as nothing came in it: this process was stopped, or cut off."""
+    return isinstance(error, AWAY) or isinstance(getattr(error, "__cause__", None), IdleInTransactionSessionTimeout)
 
 
 async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -40,6 +46,10 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
         close_old_connections()
         try:
             return function(*args, **kwargs)
+        except InternalError as error:
+            if is_away(error):
+                raise OperationalError(str(error)) from error
+            raise
         finally:
             close_old_connections()
 

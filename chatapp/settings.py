@@ -121,14 +121,17 @@ SQLITE = {
 DATABASES = {"default": ENVIRONMENT.database("DATABASE_URL", SQLITE)}
 DATABASE_CONNECTIONS = ENVIRONMENT.number("DATABASE_CONNECTIONS", 10, least=2, most=100)
 if DATABASES["default"] is not SQLITE:
+    _options = DATABASES["default"].setdefault("OPTIONS", {})
     # Persistent connections leak under ASGI (37 in 100 requests at CONN_MAX_AGE=60); the pool holds its size.
-    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
+    _options["pool"] = {
         "min_size": 1,
         "max_size": DATABASE_CONNECTIONS,
         "timeout": 5,
         # After so long it is tried as soon as somebody asks, not after pauses that double up to five minutes.
         "reconnect_timeout": 4,
     }
+    # A process that is stopped or cut off within a transaction would keep the locks of a chat for as long as it is.
+    _options["options"] = f"{_options.get('options', '')} -c idle_in_transaction_session_timeout=20s".strip()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The in-memory layer serves one process; Valkey or Redis (PubSub: no queue that drops for a slow reader) many.

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext
 from django.views.defaults import server_error
 
-from chatapp.database import AWAY
+from chatapp.database import is_away
 
 log = logging.getLogger("foldline.database")
 
@@ -24,7 +24,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 def failed(request: HttpRequest) -> HttpResponse:
     """Django's handler for what nobody has caught, while it is handled: 503 or 500. It may ask the database nothing."""
     error = sys.exception()
-    if not (isinstance(error, AWAY) or (isinstance(error, OSError) and error.errno in _FULL)):
+    if not (is_away(error) or (isinstance(error, OSError) and error.errno in _FULL)):
         return server_error(request)
     log.warning("A request was answered with 503: %s", error)
     response = _unavailable(request)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -121,6 +121,29 @@ async def test_what_nobody_would_do_again_waits_for_the_database() -> None:
         return text
 
     assert await patiently(write, "all of it") == "all of it"
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's lock ends with its process alone")
+async def test_transaction_of_a_process_that_stood_still_is_ended_and_made_anew() -> None:
+    """Stopped in the middle of one, it would keep a chat locked for everybody; when it wakes, it does it again."""
+    chat_id = (await in_database(make_chat)).pk
+    limits = []
+
+    @transaction.atomic
+    def write() -> str:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW idle_in_transaction_session_timeout")
+            limits.append(cursor.fetchone()[0])
+            cursor.execute("SET idle_in_transaction_session_timeout = '100ms'")
+        title = Chat.objects.select_for_update().get(pk=chat_id).title
+        if len(limits) == 1:
+            time.sleep(0.5)
+        Chat.objects.update(title="Written")
+        return title
+
+    assert await patiently(write) != "Written"
+    assert limits == ["20s", "20s"]  # a connection of its own, as the first is gone
+    assert (await in_database(Chat.objects.get)).title == "Written"
 
 
 async def test_socket_whose_database_is_gone_is_closed_so_that_its_page_comes_back(monkeypatch: Any) -> None:
