@@ -12,8 +12,7 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatapp.settings")
 http = get_asgi_application()
 
-from channels.auth import AuthMiddlewareStack  # noqa: E402 (models can be imported from here on)
-from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402 (models can be imported from here on)
 from django.urls import path  # noqa: E402
 
 from chatapp import runs  # noqa: E402
@@ -30,9 +29,7 @@ routed = ProtocolTypeRouter(
         "http": limit_body(own_site(http)),
         "websocket": same_origin(
             come_back_later(
-                greeting(
-                    AuthMiddlewareStack(URLRouter([path(address, PageConsumer.as_asgi()) for address in SOCKETS]))
-                ),
+                greeting(URLRouter([path(address, PageConsumer.as_asgi()) for address in SOCKETS])),
                 away=(*AWAY, *LAYER_AWAY),
                 code=TRY_AGAIN_LATER,
             ),

@@ -17,7 +17,7 @@ from django.utils import translation
 from chatapp import events, metrics, passes, presenting, runs
 from chatapp.database import AWAY, in_database
 from chatapp.languages import language_of
-from chatapp.models import Chat
+from chatapp.models import Chat, Run
 
 log = logging.getLogger("foldline.sockets")
 
@@ -45,13 +45,12 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         self.chat_id: UUID | None = self.scope["url_route"]["kwargs"].get("chat_id")
-        self.user = self.scope["user"]
         self.language = language_of(self.scope)
         self.seen = presenting.revision_in(parse_qs(self.scope["query_string"].decode("latin-1")).get("seen", [""])[0])
         self.frames: list[events.Framed] = []
         self.sent = self.acknowledged = 0
         self.has_gap = False
-        self.is_stale = self.chat_id is not None
+        self.is_stale = self.wants_whole_frame = self.chat_id is not None
         self.is_list_stale = False
         self.is_asked = False
         self.is_signed_out = False
@@ -59,7 +58,8 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.news = asyncio.Event()
         self.pump: asyncio.Task[None] | None = None
         self.unsubscribe: list[Callable[[], None]] = []
-        if not await in_database(presenting.may_see, self.user, self.chat_id):
+        let_in_by = await in_database(self.find_pass)
+        if let_in_by is None:
             await self.close()
             return
         if events.count_listeners(self.user.pk) >= MOST_SOCKETS:
@@ -67,14 +67,21 @@ class PageConsumer(AsyncWebsocketConsumer):
             await self.close(code=TOO_MANY_SOCKETS)
             return
         self.topics: list[events.Topic] = [self.user.pk, *([self.chat_id] if self.chat_id else [])]
-        session_key, auth_hash = self.scope["session"].session_key, self.user.get_session_auth_hash()
-        let_in_by = passes.Pass(session_key, self.user.pk, auth_hash)
         self.unsubscribe = [events.subscribe(topic, self.take) for topic in (*self.topics, let_in_by)]
         try:
             await self.join()
         except BaseException:  # Channels says goodbye to none that has not come in whole
             await self.disconnect(TRY_AGAIN_LATER)
             raise
+
+    def find_pass(self) -> passes.Pass | None:
+        """None for whoever may not see the chat, or is nobody."""
+        cookies = dict(self.scope["headers"]).get(b"cookie", b"").decode("latin-1")
+        held = passes.holder_of(cookies)
+        if held is None or not presenting.may_see(held[0], self.chat_id):
+            return None
+        self.user, let_in_by = held
+        return let_in_by
 
     async def join(self) -> None:
         if events.is_shared():
@@ -83,7 +90,6 @@ class PageConsumer(AsyncWebsocketConsumer):
         await self.accept()
         metrics.sockets.inc()
         self.pump = asyncio.create_task(self.push_while_possible())
-        await self.ask_for_whole_frame()
 
     async def disconnect(self, _code: int) -> None:
         for unsubscribe in self.unsubscribe:
@@ -110,8 +116,8 @@ class PageConsumer(AsyncWebsocketConsumer):
             return
         self.acknowledged = min(frames, self.sent)
         if word.get("resync") and self.chat_id:
-            self.rewind_to, self.is_stale = max(0, seen), True
-            await self.ask_for_whole_frame()
+            self.rewind_to = max(0, seen)
+            self.is_stale = self.wants_whole_frame = True
         self.is_asked = self.is_asked or bool(word.get("ask"))
         self.news.set()
 
@@ -166,18 +172,23 @@ class PageConsumer(AsyncWebsocketConsumer):
         # Asked for while an earlier push was being read, it must not be overwritten by that one's end.
         if self.rewind_to is not None:
             self.seen, self.rewind_to = self.rewind_to, None
+        wants_whole_frame, self.wants_whole_frame = self.wants_whole_frame, False
         try:
-            self.seen, html = await in_database(self.read_changes)
+            self.seen, html, run = await in_database(self.read_changes, wants_whole_frame)
         except Chat.DoesNotExist:
             await self.close(code=4404)
             return
         if html:
             await self.send(html)
+        if run:
+            runs.show_whole(run)
 
-    def read_changes(self) -> tuple[int, str]:
+    def read_changes(self, wants_whole_frame: bool) -> tuple[int, str, Run | None]:  # noqa: FBT001 (through in_database)
+        """And the run that is asked for all it has written, after what there is of it was read."""
         assert self.chat_id is not None
         with translation.override(self.language):
-            return presenting.read_changes(self.user, self.chat_id, self.seen)
+            seen, html = presenting.read_changes(self.user, self.chat_id, self.seen)
+        return seen, html, presenting.live_run_of(self.chat_id) if wants_whole_frame else None
 
     async def push_frames(self) -> None:
         frames, self.frames = self.frames, []
@@ -186,15 +197,11 @@ class PageConsumer(AsyncWebsocketConsumer):
             return
         if self.has_gap:
             self.has_gap = False
-            await self.ask_for_whole_frame()
+            self.is_stale = self.wants_whole_frame = True
+            self.news.set()
         for frame in frames:
             self.sent += 1
             with translation.override(self.language):
                 html = presenting.frame_in_words(frame)
             await self.send(html)
             metrics.frames.inc()
-
-    async def ask_for_whole_frame(self) -> None:
-        run = await in_database(presenting.live_run_of, self.chat_id) if self.chat_id else None
-        if run:
-            runs.show_whole(run)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from channels.testing import WebsocketCommunicator
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db import connection
-from django.test import Client
+from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -47,6 +50,27 @@ async def opened(client: Client, address: str, *, origin: str = "http://testserv
 @pytest.fixture
 async def alice(endpoint: ScriptedEndpoint) -> Belongings:
     return await in_database(furnish, "alice")
+
+
+async def test_socket_is_let_in_with_the_session_of_a_former_secret_which_stays(alice: Belongings) -> None:
+    """A page that comes back after a restart with another secret: nothing it could be told would renew its cookie."""
+    client = await in_database(signed_in, alice.person)
+    former, address = settings.SECRET_KEY, f"/ws/chats/{alice.ids['chat_id']}/"
+
+    with override_settings(SECRET_KEY="another" * 8, SECRET_KEY_FALLBACKS=[former]):
+        assert (await opened(client, address)).connected
+    with override_settings(SECRET_KEY="another" * 8, SECRET_KEY_FALLBACKS=[]):
+        assert not (await opened(client, address)).connected
+    assert await in_database(Session.objects.filter(pk=client.cookies["sessionid"].value).exists)
+
+
+@pytest.mark.django_db
+def test_who_opens_a_socket_is_found_in_two_queries(django_assert_num_queries: Callable[..., Any]) -> None:
+    client = signed_in(make_user("alice"))
+    with django_assert_num_queries(2):
+        assert passes.holder_of(f"sessionid={client.cookies['sessionid'].value}")
+    assert passes.holder_of("sessionid=made-up") is None
+    assert passes.holder_of("") is None
 
 
 async def test_socket_of_anothers_chat_is_refused_like_one_to_none(alice: Belongings) -> None:
