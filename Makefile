@@ -36,7 +36,7 @@ messages: ## Collect the texts of the interface into locale/, and compile it (do
 	@scripts/environment.sh dev
 	@$(BIN)/python -m scripts.messages
 
-bench: ## Measure; prints a table, never a pass or fail
+bench: ## Measure, beside other products too (QUICK=1 under five minutes, PEERS=no alone); a table and build/bench/report.html
 	@scripts/environment.sh dev
 	@$(BIN)/python -m bench
 
@@ -50,5 +50,5 @@ audit: ## Ask PyPI whether a pinned package has a known weakness (needs the netw
 lock: ## Write constraints.txt anew after a change of requirements
 	@scripts/lock.sh
 
-clean: ## Remove the environment and caches; data/ stays
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis test-artifacts
+clean: ## Remove the environment, caches and what the bench wrote; data/ stays
+	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis test-artifacts

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from bench.driving import NoBrowser, chromium
 from bench.site import Site
-from bench.table import Line, median, milliseconds
+from bench.size import sized
+from bench.table import Line, timed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-TIMES = 5
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+TIMES = sized(5, 2)
 CHATS = {"20 measured": "20", "2000 measured": "2,000", "10000 measured": "10,000", "10000 folded": "10,000, folded"}
 
 # Noted before the first picture with an article within the window; by the page's own clock, from navigation on.
@@ -36,28 +35,23 @@ TYPED = "the quick brown fox"
 
 
 def measure(site: Site) -> Iterator[Line]:
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        yield Line("first message seen", "left out", "no Chromium here (CHROMIUM=/path names one)")
-        return
     try:
-        from playwright.sync_api import sync_playwright  # noqa: PLC0415 (may be missing)
-    except ImportError:
-        yield Line("first message seen", "left out", "Playwright is not installed")
-        return
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        for name, length in CHATS.items():
-            looks = [_look(browser, site, name) for _ in range(TIMES)]
-            seen, nodes, keys = (list(each) for each in zip(*looks, strict=True))
-            remark = f"median of {TIMES}, nothing cached, from navigation on; Chromium {browser.version}"
-            yield Line(f"first message seen, {length} messages", milliseconds(median(seen)), remark)
-            yield Line(f"nodes, {length} messages", f"{max(nodes):,}", "elements in the document")
-            remark = f"from a key to the picture with its letter, median of {TIMES} × {len(TYPED)}"
-            yield Line(
-                f"a key, {length} messages", milliseconds(median([key for each in keys for key in each])), remark
-            )
-        browser.close()
+        with chromium() as browser:
+            for name, length in CHATS.items():
+                if name in site.chats:
+                    yield from _chat(browser, site, name, length)
+    except NoBrowser as error:
+        yield Line("first message seen", "left out", str(error))
+
+
+def _chat(browser: Browser, site: Site, name: str, length: str) -> Iterator[Line]:
+    looks = [_look(browser, site, name) for _ in range(TIMES)]
+    seen, nodes, keys = (list(each) for each in zip(*looks, strict=True))
+    remark = f"nothing cached, from navigation on; Chromium {browser.version}"
+    yield timed(f"first message seen, {length} messages", seen, remark)
+    yield Line(f"nodes, {length} messages", f"{max(nodes):,}", "elements in the document")
+    pressed = [key for each in keys for key in each]
+    yield timed(f"a key, {length} messages", pressed, "from a key to the picture with its letter")
 
 
 def _look(browser: Browser, site: Site, name: str) -> tuple[float, int, list[float]]:

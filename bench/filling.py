@@ -20,6 +20,7 @@ django.setup()
 
 from django.contrib.auth.models import User  # noqa: E402 (models need Django set up)
 
+from bench.size import sized  # noqa: E402
 from chatapp.models import Chat, LanguageModel, Message  # noqa: E402
 from tests.factories import fold, make_chat, make_model, make_user  # noqa: E402
 from tests.people import signed_in  # noqa: E402
@@ -58,11 +59,12 @@ def fill(base_url: str) -> dict[str, object]:
     unknown = make_model("unmeasured", base_url=base_url)
     chats = {name: make_chat(owner, model=wide) for name in ("short", "streamed")}
     chats["long"] = talk(owner, wide, 2_000, has_usage=True)
-    for length in (20, 2_000, 10_000):
+    for length in sized((20, 2_000, 10_000), (20, 2_000)):
         chats[f"{length} measured"] = talk(owner, wide, length, has_usage=True)
         chats[f"{length} estimated"] = talk(owner, unknown, length, has_usage=False)
-    chats["10000 folded"] = talk(owner, wide, 10_000, has_usage=False)
-    fold(chats["10000 folded"], through=10_000 - LIVE_AFTER_FOLD - 1, summary=REPLY.format(n=1))
+    folded = sized(10_000, 2_000)
+    chats[f"{folded} folded"] = talk(owner, wide, folded, has_usage=False)
+    fold(chats[f"{folded} folded"], through=folded - LIVE_AFTER_FOLD - 1, summary=REPLY.format(n=1))
     session = signed_in(owner).cookies["sessionid"].value
     return {"session": session, "chats": {name: str(chat.pk) for name, chat in chats.items()}}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from dataclasses import dataclass
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -14,22 +15,40 @@ from tests.live import ROOT
 PACKAGES = ("Django", "channels", "daphne", "Twisted", "openai", "markdown-it-py", "nh3", "xllamacpp")
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    commit: str
+    machine: str
+    system: str
+    versions: dict[str, str]
+
+
+def facts() -> Facts:
+    return Facts(
+        commit=_commit(),
+        machine=f"{_processor()}, {_cores()}, {_memory()} of memory",
+        system=f"{_system()}, {platform.python_implementation()} {platform.python_version()}",
+        versions={name: version(name) for name in PACKAGES if version(name)},
+    )
+
+
 def heading() -> list[str]:
-    versions = (f"{name} {metadata.version(name)}" for name in PACKAGES if _is_there(name))
+    told = facts()
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
     return [
-        f"Foldline {_commit()}, measured {date.today().isoformat()}",  # noqa: DTZ011 (the reader's own day)
-        f"{_processor()}, {_cores()}, {_memory()} of memory, load before {load}",
-        f"{_system()}, {platform.python_implementation()} {platform.python_version()}",
-        ", ".join(versions),
+        f"Foldline {told.commit}, measured {date.today().isoformat()}",  # noqa: DTZ011 (the reader's own day)
+        f"{told.machine}, load before {load}",
+        told.system,
+        ", ".join(f"{name} {version}" for name, version in told.versions.items()),
     ]
 
 
-def _is_there(name: str) -> bool:
+def version(name: str) -> str:
+    """Of an installed package; empty where it isn't there."""
     try:
-        return bool(metadata.version(name))
+        return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return False
+        return ""
 
 
 def _commit() -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from bench.processes import cpu_seconds
 from bench.site import Site
-from bench.table import Line, kilobytes, median, milliseconds
+from bench.size import sized
+from bench.table import Line, kilobytes, milliseconds, timed
 
-TIMES = 15
+TIMES = sized(15, 5)
 KINDS = {
     "measured": "usage recorded",
     "estimated": "no usage, window unknown",
@@ -35,8 +36,5 @@ def _page(site: Site, name: str, what: str) -> Line:
         size = f"compressed from {kilobytes(len(gzip.decompress(body)))}"
     else:
         size = f"not compressed ({compressed} by a proxy's gzip)"
-    return Line(
-        what,
-        f"{kilobytes(len(body))}, {milliseconds(median(seconds))}",
-        f"median of {TIMES}; processor {milliseconds(cpu)}; first time {milliseconds(first)}; {size}",
-    )
+    remark = f"{kilobytes(len(body))}, {size}; processor {milliseconds(cpu)}; first time {milliseconds(first)}"
+    return timed(what, seconds, remark)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
+from bench.size import sized
 from bench.table import Line, median, milliseconds
 from compaction.budget import Limits
 from compaction.budget import measure as weigh
@@ -13,7 +14,7 @@ from compaction.request import assemble
 from compaction.transcript import Message, Transcript
 
 # Messages, and how often each of them says its sentence.
-CHATS = ((10_000, 8), (100_000, 1))
+CHATS = sized(((10_000, 8), (100_000, 1)), ((10_000, 8),))
 TIMES = 3
 TEXT = "The harbour office wants {n} boats moored before the storm, and somebody has to tell the crews about it. "
 

@@ -13,10 +13,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 
+from bench.size import sized
 from bench.table import Line, median, milliseconds
 from tests.live import ROOT, bare_environment
 
-LENGTHS = (1_000, 10_000, 100_000)
+LENGTHS = sized((1_000, 10_000, 100_000), (1_000, 10_000))
 TIMES = 15
 
 

@@ -13,11 +13,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 
-from bench.table import Line, both, kilobytes, mebibytes, median, milliseconds
+from bench.size import sized
+from bench.table import Line, kilobytes, mebibytes, timed
 from tests.live import ROOT, bare_environment
 from tests.with_servers import postgres
 
-ON_SQLITE, ON_POSTGRESQL = 200_000, 1_000_000
+ON_SQLITE, ON_POSTGRESQL = sized((200_000, 1_000_000), (20_000, 20_000))
 TIMES = 15
 # 1,000 chats of ten messages are made by Django, and multiplied within the database.
 CHATS, SEEDS = 1_000, 10
@@ -60,10 +61,10 @@ def _told(name: str, messages: int, environment: dict[str, str]) -> Iterator[Lin
     size = f"database {mebibytes(found['bytes'])}, {mebibytes(found['without'])} of it without what finds words"
     yield Line(f"{name}, {messages:,} messages", f"{found['filling']:,.0f} s to fill", size)
     for what, seconds in found["asked"].items():
-        yield Line(f"  {what}", both(seconds), f"median / p95 of {TIMES}; {found['hits'][what]} results")
+        yield timed(f"{name}, {what}", seconds, f"{found['hits'][what]} results")
     for listed in found["lists"]:
-        what = f"median of {TIMES}; {listed['queries']} queries, {kilobytes(listed['bytes'])} of HTML"
-        yield Line(f"  list of {listed['chats']:,} chats", milliseconds(median(listed["seconds"])), what)
+        what = f"{listed['queries']} queries, {kilobytes(listed['bytes'])} of HTML"
+        yield timed(f"{name}, list of {listed['chats']:,} chats", listed["seconds"], what)
 
 
 def _seconds(work: Callable[[], object]) -> list[float]:

@@ -7,7 +7,7 @@ import re
 import sqlite3
 import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from bench.processes import children, cpu_seconds
 from bench.site import Site
@@ -61,22 +61,39 @@ class Fold:
         return self.calls[first : first + self.row["chunks_done"]]
 
 
-def hold(site: Site, turns: int, *, first: int = 0, asides: int = 0) -> None:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """When a message was sent (UTC without a zone, as in SQLite), and seconds until its page got any of the reply."""
+
+    at: datetime
+    first_seconds: float
+
+
+def hold(site: Site, turns: int, *, first: int = 0, asides: int = 0) -> list[Asked]:
     """So many messages, each answered; between them whatever Foldline does when nobody writes has its time.
 
     The toy answers the question of a continuation with an apology. It would not be asked so again after two of them;
     here it is, so that what its cache serves can be measured.
     """
-    with site.open("talk"):
-        pass
-    engines = children(site.pid)
+    engines, asked = children(site.pid), []
     for number in range(first, first + turns):
         site.change_row("UPDATE chatapp_languagemodel SET continuation_suspended = '', continuation_empties = 0")
         site.connection.close()  # the server has let go of it while one read
-        site.post_send("talk", said(number, asides=asides).text, seen=0)
-        site.end_send()
+        asked.append(ask(site, said(number, asides=asides).text))
         site.wait_until_written()
         read(site, engines)
+    return asked
+
+
+def ask(site: Site, words: str) -> Asked:
+    with site.open("talk") as page:
+        before, at, began = page.frames, datetime.now(UTC).replace(tzinfo=None), time.perf_counter()
+        site.post_send("talk", words, seen=page.seen)
+        while page.frames == before:
+            page.next()
+        seconds = time.perf_counter() - began
+        site.end_send()
+        return Asked(at, seconds)
 
 
 def read(site: Site, engines: list[int]) -> None:

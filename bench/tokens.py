@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from bench.endpoint import now, order, stamps
 from bench.processes import cpu_seconds
 from bench.site import Site
+from bench.size import sized
 from bench.sockets import PageSocket
-from bench.table import Line, both, kilobytes, median, milliseconds, p95
+from bench.table import Line, kilobytes, measured, median, milliseconds, timed
 
-SAMPLES = 30
+SAMPLES = sized(30, 9)
 SHORT = order(30, rate=100)
-TOKENS, RATE = 2_000, 100
+TOKENS, RATE = sized(2_000, 500), 100
 LONG = order(TOKENS, rate=RATE)
 # Both ways begin once the other's last work is over; a title is asked for after the first reply only.
 PAUSE_SECONDS = 0.2
@@ -51,27 +52,25 @@ def first_token(site: Site, base_url: str, chat: str, where: str, *, samples: in
             before = cpu_seconds(site.pid)
             foldline.append(through_foldline(site, page, chat))
             cpu.append(cpu_seconds(site.pid) - before)
-    yield Line(
+    yield timed(
         f"first token, {where}: read directly",
-        both([first.whole for first in direct]),
-        f"median / p95 of {samples}, alternating; from post to first token",
+        [first.whole for first in direct],
+        "alternating; from post to first token",
     )
-    yield Line(
+    yield timed(
         f"first token, {where}: in Foldline",
-        both([first.whole for first in foldline]),
+        [first.whole for first in foldline],
         "from post to first token at the page's socket",
     )
     added = [mine.whole - theirs.whole for mine, theirs in zip(foldline, direct, strict=True)]
     asked = median([first.until_written for first in foldline]) - median([first.until_written for first in direct])
     shown = median([first.until_read for first in foldline]) - median([first.until_read for first in direct])
-    yield Line(
+    yield timed(
         f"first token, {where}: added",
-        both(added),
+        added,
         f"{milliseconds(asked)} until it is written, {milliseconds(shown)} from there; goal: 10 ms",
     )
-    yield Line(
-        f"processor a turn, {where}", both(cpu), "all of the server from before the post to the end of 30 tokens"
-    )
+    yield timed(f"processor a turn, {where}", cpu, "all of the server from before the post to the end of 30 tokens")
 
 
 def directly(base_url: str) -> First:
@@ -101,23 +100,20 @@ def through_foldline(site: Site, page: PageSocket, chat: str) -> First:
 def each_token(site: Site, base_url: str) -> Iterator[Line]:
     speed = f"{TOKENS:,} tokens at {RATE} a second"
     own = _read_directly(base_url)
-    yield Line(
-        "processor a token: read directly", f"{own:,.0f} µs", "of this program: lines read and parsed, nothing else"
+    yield measured(
+        "processor a token: read directly", [own], "µs", "of this program: lines read and parsed, nothing else"
     )
     with site.open("streamed") as page:
         through_foldline(site, page, "streamed")  # so that the title is no part of it
         time.sleep(PAUSE_SECONDS)
         delays, cpu, frames, received = _listen(site, page)
-    yield Line(
+    yield measured(
         "processor a token: Foldline, one page listening",
-        f"{cpu / TOKENS * 1e6:,.0f} µs",
+        [cpu / TOKENS * 1e6],
+        "µs",
         f"all of the server, post to end: {speed}, {frames} frames of {kilobytes(received / frames)}",
     )
-    yield Line(
-        "a token's way from endpoint to page",
-        f"{median(delays) * 1000:,.0f} / {p95(delays) * 1000:,.0f} ms",
-        "median / p95; frames come ten a second",
-    )
+    yield timed("a token's way from endpoint to page", delays, "frames come ten a second")
     time.sleep(2)  # until the server has noticed that the page is gone
     before = cpu_seconds(site.pid)
     site.post_send("streamed", LONG, seen=page.seen)
@@ -125,8 +121,8 @@ def each_token(site: Site, base_url: str) -> Iterator[Line]:
     site.wait_until_written()
     time.sleep(PAUSE_SECONDS)
     cpu = cpu_seconds(site.pid) - before
-    yield Line(
-        "processor a token: Foldline, no page listening", f"{cpu / TOKENS * 1e6:,.0f} µs", "the same without frames"
+    yield measured(
+        "processor a token: Foldline, no page listening", [cpu / TOKENS * 1e6], "µs", "the same without frames"
     )
 
 

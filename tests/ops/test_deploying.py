@@ -152,5 +152,5 @@ def test_what_is_required_is_pinned_alike():
 
     constraints = pins("constraints.txt")
     assert len(constraints) == len((ROOT / "constraints.txt").read_text().splitlines()) - 1
-    for requirements in ("requirements.txt", "requirements-dev.txt"):
+    for requirements in ("requirements.txt", "requirements-dev.txt", "requirements-bench.txt"):
         assert pins(requirements).items() <= constraints.items()
