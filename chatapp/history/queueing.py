@@ -17,13 +17,17 @@ from chatapp.history.texts import storable
 from chatapp.history.turns import Turn, begin_turn
 from chatapp.models import Chat, QueuedMessage, Run
 
+# In one chat. Who writes ahead by hand has a few; without an end a script could fill the list that every page shows.
+MOST_WAITING = 30
+
 
 @transaction.atomic
 def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_ids: Sequence[UUID] = ()) -> Turn | None:
     """A turn with this message; None where it waits now, or waits already under the same key.
 
     It waits while a reply is written, and behind messages that are about to be sent. Where those wait for the person
-    (after a reply that didn't end well) it is sent at once, and they after it. Raises LimitReached.
+    (after a reply that didn't end well) it is sent at once, and they after it. Raises LimitReached, and NotPossible
+    where as many wait as may.
     """
     chat = lock_chat(chat_id)
     if idempotency_key and chat.queued.filter(idempotency_key=idempotency_key).exists():
@@ -33,6 +37,8 @@ def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_ids: S
     clear_draft(owner_id=chat.owner_id, chat_id=chat.pk, text=text, file_ids=file_ids)
     if is_sent or not must_wait:
         return begin_turn(chat_id=chat_id, text=text, idempotency_key=idempotency_key, by=by, file_ids=file_ids)
+    if chat.queued.count() >= MOST_WAITING:
+        raise NotPossible("queue_full")
     admit(chat, is_send=True)
     number_change(chat, touched=True)
     row = QueuedMessage.objects.create(chat=chat, text=storable(text), idempotency_key=idempotency_key)

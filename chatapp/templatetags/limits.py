@@ -4,6 +4,7 @@ from django import template
 
 from chatapp.files.limits import MEGABYTE, MOST_BYTES, MOST_FILES, MOST_PIXELS
 from chatapp.history.ordering import LONGEST_FOLDER, LONGEST_TAG, MOST_TAGS
+from chatapp.history.queueing import MOST_WAITING
 from chatapp.history.sharing import MOST_A_CHAT
 
 register = template.Library()
@@ -17,6 +18,7 @@ LIMITS = {
     "tag_characters": LONGEST_TAG,
     "tags": MOST_TAGS,
     "links": MOST_A_CHAT,
+    "waiting": MOST_WAITING,
 }
 
 

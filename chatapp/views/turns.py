@@ -17,7 +17,7 @@ from chatapp import runs
 from chatapp.fields import LONGEST_TEXT, TypedText
 from chatapp.files.unusable import Unusable
 from chatapp.history import chats, continuing, loading, metering, paths, queueing, temporary, turns
-from chatapp.history.errors import HistoryError, LimitReached
+from chatapp.history.errors import HistoryError, LimitReached, NotPossible
 from chatapp.leases import PROCESS
 from chatapp.models import Chat, File, LanguageModel, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
@@ -120,7 +120,7 @@ def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
             idempotency_key=form.cleaned_data["idempotency_key"],
             by=PROCESS,
         )
-    except LimitReached as refused:
+    except (LimitReached, NotPossible) as refused:
         return answer_refusal(request, refused.code, chat=chat, **refused.facts, **typed)
     if turn:
         begin_run(turn)

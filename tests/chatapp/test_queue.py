@@ -92,6 +92,28 @@ async def test_three_sent_while_a_reply_is_written_are_sent_once_each_in_order(a
     assert [each["status"] for each in articles(page)] == ["complete"] * 10
 
 
+async def test_message_too_many_stays_in_the_box_until_there_is_room(alice: Visitor) -> None:
+    chat, gate = await writing_chat(alice)
+    rows = [QueuedMessage(chat=chat, text=f"{number}") for number in range(queueing.MOST_WAITING)]
+    await in_database(lambda: QueuedMessage.objects.bulk_create(rows))
+
+    swapped = await alice.send(chat, "One too many", idempotency_key="k")
+    page = await alice.post(f"/chats/{chat.pk}/send/", text="One too many", htmx=False)
+    for answer in (swapped, page):
+        assert answer.status_code == 422
+        assert "30 messages of this chat wait already, which is the most." in answer.content.decode()
+    assert "HX-Trigger" not in swapped
+    assert re.search(r"<textarea[^>]*>\s*One too many</textarea>", page.content.decode())
+    assert "One too many" not in await waiting(chat)
+
+    await press(alice, chat, "0", "discard")
+    assert (await alice.send(chat, "One too many", idempotency_key="k")).status_code == 200
+    assert (await waiting(chat))[-1] == "One too many"
+    await in_database(chat.queued.all().delete)
+    gate.set()
+    await settled(chat)
+
+
 async def test_the_queue_is_the_same_in_every_tab_without_a_reload(alice: Visitor) -> None:
     chat, gate = await writing_chat(alice)
 
