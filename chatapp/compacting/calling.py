@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from chatapp import connecting, events
+from chatapp.compacting.counting import complete_counted
 from chatapp.database import patiently
-from chatapp.history import ledger, loading, ongoing
+from chatapp.history import loading, ongoing
 from chatapp.history.loading import Situation
-from chatapp.llm import Completion, complete
+from chatapp.llm import Completion
 from chatapp.models import Chat, LanguageModel, SiteSettings, UsageRecord
-from chatapp.payloads import payload_of
 from compaction.judging import Verdict, judge
 from compaction.planning import Plan
 from compaction.request import RequestMessage
-from compaction.transcript import Usage
 
 log = logging.getLogger("foldline.compacting")
 
@@ -53,17 +53,19 @@ class Summariser:
         params: dict[str, Any] | None = None,
     ) -> Completion:
         """`params`: the chat's own options, where its request is prolonged. Raises EndpointError, Fenced."""
-        async with connecting.calling(self.model, self.site) as call:
-            completion = await complete(
-                call.target,
-                await payload_of(request),
-                params=without_answer_options(params or {}),
-                max_tokens=budget,
-                temperature=temperature,
-            )
+        completion, record = await complete_counted(
+            UsageRecord.Kind.COMPACTION,
+            self.chat,
+            self.model,
+            self.site,
+            request,
+            params=without_answer_options(params or {}),
+            max_tokens=budget,
+            temperature=temperature,
+        )
         await patiently(ongoing.note_call, compaction_id=self.compaction_id, usage=completion.usage)
-        if completion.usage:
-            await self._record_usage(completion.usage)
+        if record and record.measured and record.cost is not None:
+            await self._note_cost(record.cost)
         return completion
 
     async def summarise(self, request: tuple[RequestMessage, ...], *, budget: int, source: str, tries: int = 2) -> str:
@@ -75,31 +77,11 @@ class Summariser:
                 return verdict.text
         raise Rejected(verdict.code)
 
-    async def _record_usage(self, usage: Usage) -> None:
-        record = await record_usage(UsageRecord.Kind.COMPACTION, self.chat, self.model, usage)
-        if record is None or record.cost is None:
-            return
+    async def _note_cost(self, cost: Decimal) -> None:
         try:
-            await patiently(ongoing.note_cost, compaction_id=self.compaction_id, cost=record.cost)
+            await patiently(ongoing.note_cost, compaction_id=self.compaction_id, cost=cost)
         except Exception:
             log.exception("What a compaction cost could not be recorded.")
-
-
-async def record_usage(kind: UsageRecord.Kind, chat: Chat, model: LanguageModel, usage: Usage) -> UsageRecord | None:
-    """In the ledger; one that fails never fails what it counts (rule I5), and gives None."""
-    try:
-        return await patiently(
-            ledger.record_usage,
-            kind=kind,
-            chat_id=chat.pk,
-            owner_id=chat.owner_id,
-            model=model,
-            usage=usage,
-            measured=True,
-        )
-    except Exception:
-        log.exception("Usage (%s) could not be recorded.", kind)
-        return None
 
 
 def without_answer_options(params: dict[str, Any]) -> dict[str, Any]:

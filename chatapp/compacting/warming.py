@@ -8,19 +8,18 @@ from collections.abc import Coroutine
 from typing import Any
 from uuid import UUID
 
-from chatapp import connecting
-from chatapp.compacting.calling import record_usage, without_answer_options
+from chatapp.compacting.calling import without_answer_options
+from chatapp.compacting.counting import complete_counted
 from chatapp.database import patiently
 from chatapp.history import loading
-from chatapp.llm import Completion, complete, errors
-from chatapp.models import LanguageModel, Run, UsageRecord
-from chatapp.payloads import payload_of
+from chatapp.llm import errors
+from chatapp.models import Run, UsageRecord
 from compaction.request import assemble
 
 log = logging.getLogger("foldline.compacting")
 
 
-_live: set[asyncio.Task[Completion]] = set()
+_live: set[asyncio.Task[Any]] = set()
 
 
 def make_way() -> None:
@@ -38,30 +37,23 @@ async def warm(chat_id: UUID) -> None:
     if await patiently(Run.objects.live().exists):
         return
     request = assemble(situation.to_send().transcript, no_system_role=situation.no_system_role)
+    options = without_answer_options(situation.chat.parameters)
+    call = complete_counted(
+        UsageRecord.Kind.WARMING, situation.chat, model, situation.site, request, params=options, max_tokens=1
+    )
     try:
-        payload = await payload_of(request)
-        completion = await _until_in_the_way(_read(model, situation, payload))
+        await _until_in_the_way(call)
     except errors.EndpointError as error:
         log.info("The prompt was not warmed: %s", error.code)
-        return
-    if completion and completion.usage:
-        await record_usage(UsageRecord.Kind.WARMING, situation.chat, model, completion.usage)
 
 
-async def _read(model: LanguageModel, situation: loading.Situation, payload: list[dict[str, Any]]) -> Completion:
-    options = without_answer_options(situation.chat.parameters)
-    async with connecting.calling(model, situation.site) as call:
-        return await complete(call.target, payload, params=options, max_tokens=1)
-
-
-async def _until_in_the_way(call: Coroutine[Any, Any, Completion]) -> Completion | None:
+async def _until_in_the_way(call: Coroutine[Any, Any, Any]) -> None:
     warming = asyncio.ensure_future(call)
     _live.add(warming)
     try:
-        return await warming
+        await warming
     except asyncio.CancelledError:
         if (mine := asyncio.current_task()) and mine.cancelling():
             raise
-        return None
     finally:
         _live.discard(warming)

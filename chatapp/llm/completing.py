@@ -6,7 +6,16 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from chatapp.llm.deltas import Event, Finished, ReasoningDelta, TextDelta, TextWasReasoning, ToolCallSeen, UsageSeen
+from chatapp.llm.deltas import (
+    Event,
+    Finished,
+    ReasoningDelta,
+    TextDelta,
+    TextWasReasoning,
+    ToolCallSeen,
+    UsageSeen,
+    Waiting,
+)
 from chatapp.llm.patience import USUAL_PATIENCE, Patience
 from chatapp.llm.streaming import stream_chat
 from chatapp.llm.target import Target
@@ -23,7 +32,7 @@ class Completion:
 
 
 class Gathered:
-    """What a stream has brought so far; `take` each of its events."""
+    """What a stream has brought so far; `take` each of its events. `is_waiting`: nobody is asked until the next try."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -31,6 +40,7 @@ class Gathered:
         self.usage: Usage | None = None
         self.finish_reason = ""
         self.has_tool_calls = False
+        self.is_waiting = False
 
     @property
     def text(self) -> str:
@@ -40,7 +50,13 @@ class Gathered:
     def reasoning(self) -> str:
         return "".join(self._reasoning)
 
+    @property
+    def has_come(self) -> bool:
+        """Whether the endpoint has begun to answer."""
+        return bool(self.usage or self._text or self._reasoning or self.has_tool_calls)
+
     def take(self, event: Event) -> None:
+        self.is_waiting = isinstance(event, Waiting)
         match event:
             case TextDelta(text):
                 self._text.append(text)
@@ -65,9 +81,13 @@ async def complete(
     max_tokens: int | None = None,
     temperature: float | None = None,
     patience: Patience = USUAL_PATIENCE,
+    gathered: Gathered | None = None,
 ) -> Completion:
-    """Streamed all the same, so that a slow one isn't taken for a dead one. Raises EndpointError."""
-    gathered = Gathered()
+    """Streamed all the same, so that a slow one isn't taken for a dead one. Raises EndpointError.
+
+    `gathered` holds what came, also where the call ends early.
+    """
+    gathered = gathered or Gathered()
     events = stream_chat(
         target, payload, params=params, max_tokens=max_tokens, temperature=temperature, patience=patience
     )

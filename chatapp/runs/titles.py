@@ -6,12 +6,12 @@ import logging
 from uuid import UUID
 
 from chatapp import connecting, events
+from chatapp.compacting.counting import complete_counted
 from chatapp.database import patiently
-from chatapp.history import allowing, chats, ledger, loading
-from chatapp.llm import complete, errors
+from chatapp.history import allowing, chats, loading
+from chatapp.llm import errors
 from chatapp.models import UsageRecord
 from compaction.prompts import clean_title, title_request
-from compaction.request import as_payload
 
 log = logging.getLogger("foldline.runs")
 
@@ -30,22 +30,17 @@ async def suggest(chat_id: UUID) -> None:
     if await patiently(allowing.reached_by, situation.chat.owner_id):
         return
     try:
-        model = connecting.connected(situation.model)
-        request = as_payload(title_request(messages[0].content, messages[1].content))
-        async with connecting.calling(model, situation.site) as call:
-            completion = await complete(call.target, request, max_tokens=LONGEST_TITLE_TOKENS, temperature=0.2)
+        completion, _ = await complete_counted(
+            UsageRecord.Kind.TITLE,
+            situation.chat,
+            connecting.connected(situation.model),
+            situation.site,
+            title_request(messages[0].content, messages[1].content),
+            max_tokens=LONGEST_TITLE_TOKENS,
+            temperature=0.2,
+        )
     except errors.EndpointError as error:
         log.info("No title was made: %s", error.code)
         return
-    if completion.usage:
-        await patiently(
-            ledger.record_usage,
-            kind=UsageRecord.Kind.TITLE,
-            chat_id=chat_id,
-            owner_id=situation.chat.owner_id,
-            model=model,
-            usage=completion.usage,
-            measured=True,
-        )
     if await patiently(chats.suggest_title, chat_id=chat_id, title=clean_title(completion.text)):
         await events.publish_listed(chat_id, situation.chat.owner_id)
