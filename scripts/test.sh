@@ -1,6 +1,10 @@
 #!/bin/sh
 # Everything that is checked before a change lands. Every part runs, pytest's summary comes last; fails when a part did.
 set -u
+if [ $# -gt 0 ]; then
+    echo "scripts/test.sh runs everything and takes no arguments; .venv/bin/pytest PATHS runs what you name." >&2
+    exit 2
+fi
 cd "$(dirname "$0")/.."
 PATH="$PWD/.venv/bin:$PATH"
 status=0
