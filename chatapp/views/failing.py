@@ -45,5 +45,5 @@ def _unavailable(request: HttpRequest) -> HttpResponse:
         others = ((name, value) for name, values in request.POST.lists() for value in values)
         beside = [pair for pair in others if pair[0] not in {"text", "csrfmiddlewaretoken"}] if has_text else []
         context |= {"is_post": True, "has_text": has_text, "beside": beside, "csrf_token": get_token(request)}
-        context["text"] = request.POST.get("text", "")
+        context |= {"text": request.POST.get("text", ""), "has_files": bool(request.FILES)}
     return HttpResponse(render_to_string("503.html", context), status=503)

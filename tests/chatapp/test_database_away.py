@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.test import Client
 from django.utils import timezone
@@ -81,6 +82,18 @@ def test_text_of_a_plain_form_is_on_the_page_and_is_sent_again_under_its_key(pag
     assert "\n\nWith &lt;b&gt; &amp; more</textarea>" in html
     assert '<input type="hidden" name="idempotency_key" value="key1">' in html
     assert "http-equiv" not in html
+
+
+def test_files_of_a_plain_form_are_to_be_chosen_again(page: Client, alice: User) -> None:
+    address = f"/chats/{make_chat(alice, model=make_model()).pk}/send/"
+    with away():
+        without = page.post(address, {"text": "Look"}).content.decode()
+        html = page.post(address, {"text": "Look", "upload": SimpleUploadedFile("a.txt", b"A")}).content.decode()
+
+    assert "chosen again" in html
+    assert '<form method="post" enctype="multipart/form-data">' in html
+    assert 'name="upload" multiple' in html
+    assert "chosen again" not in without
 
 
 def test_no_password_is_on_the_page(page: Client) -> None:
