@@ -279,3 +279,17 @@ def test_socket_that_is_closed_after_a_day_asks_who_it_is_anew(alice: Visit, row
     line.sockets[-1].close(code=1000)
 
     expect(line.page.locator("#banner")).to_have_attribute("data-cause", "signedOut")
+
+
+def test_reply_larger_than_what_a_browser_may_send_comes_over_the_same_socket(page: Page, script: Script) -> None:
+    """What Daphne takes is limited to 64 kB; autobahn held what it sends to the same limit, and the socket ended."""
+    opened: list[object] = []
+    page.on("websocket", lambda socket: opened.append(socket))  # noqa: PLW0108 (Playwright marks what it is given)
+    say(page, "First")
+    before = len(opened)
+    script.will(reply("\n\n".join(f"Paragraph {number} of bread and patience." for number in range(2_500))))
+
+    say(page, "At length")
+
+    expect(last(page)).to_contain_text("Paragraph 2499")
+    assert len(opened) == before, "the socket ended and came back"

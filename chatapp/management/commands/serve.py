@@ -15,6 +15,7 @@ from daphne.server import Server  # isort: skip
 
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.http_protocol import HTTPFactory
+from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -33,11 +34,20 @@ SOCKET_LIMIT = 64 * 1024  # bytes; the browser only says what it has seen
 GOODBYE_SECONDS = 10
 
 
+class PageProtocol(WebSocketProtocol):
+    """A page's socket: the limit holds for what comes in alone. Autobahn would refuse to send more than that, too."""
+
+    def sendMessage(self, payload: bytes, isBinary: bool = False, **_: Any) -> None:  # noqa: FBT001, FBT002, N802, N803
+        if self.state == self.STATE_OPEN:
+            self.sendFrame(self.MESSAGE_TYPE_BINARY if isBinary else self.MESSAGE_TYPE_TEXT, payload)
+
+
 class FoldlineServer(Server):
     """Daphne's server, that judges bodies as they come, tells when it listens and remembers why it can't."""
 
     failure: Failure | None = None
     _intake: intake.Factory
+    _sockets: WebSocketFactory
 
     @property
     def http_factory(self) -> intake.Factory:
@@ -46,6 +56,15 @@ class FoldlineServer(Server):
     @http_factory.setter
     def http_factory(self, _daphnes_own: HTTPFactory) -> None:
         self._intake = intake.Factory(self)
+
+    @property
+    def ws_factory(self) -> WebSocketFactory:
+        return self._sockets
+
+    @ws_factory.setter
+    def ws_factory(self, daphnes_own: WebSocketFactory) -> None:
+        daphnes_own.protocol = PageProtocol
+        self._sockets = daphnes_own
 
     def __init__(self, *args: Any, on_listening: Any, **options: Any) -> None:
         super().__init__(*args, **options)
