@@ -77,7 +77,9 @@ def _talk(browser: Browser, product: Product, running: Running) -> Iterator[Line
     window = Window(browser, product, running)
     window.open()
     window.dismiss()
-    _turn(window, TURN)  # whatever happens only once
+    window.send(TURN, rate=RATE)  # whatever happens only once; the page may be another one afterwards
+    window.wait_for_end(TURN)
+    time.sleep(PAUSE_SECONDS)
     painted = [_turn(window, TURN) for _ in range(TURNS)]
     yield timed("Enter to the first painted character", painted, "the endpoint writes at once", of=product.name)
     server, page = zip(*(_stream(window) for _ in range(STREAMS)), strict=True)
