@@ -101,10 +101,11 @@ def _started(command: Sequence[str], environment: Mapping[str, str], url: str, f
 
 def wait_for_page(url: str, process: subprocess.Popen[bytes]) -> None:
     """Until it was answered in full. Raises TimeoutError, also where the process has ended."""
+    asked = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})  # llama.cpp's page comes in no other way
     end = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < end:
         try:
-            with urllib.request.urlopen(url, timeout=10) as answer:
+            with urllib.request.urlopen(asked, timeout=10) as answer:
                 answer.read()
                 return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
