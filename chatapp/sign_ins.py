@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -72,7 +73,8 @@ def end_everybodys() -> None:
 def forget_ended() -> None:
     """Sessions whose time is over, and the rows beside sessions that are gone."""
     Session.objects.filter(expire_date__lte=timezone.now()).delete()
-    SignIn.objects.exclude(session_key__in=_live()).delete()
+    # Not by "not in": PostgreSQL compares each with each once they don't fit into its working memory.
+    SignIn.objects.exclude(Exists(_live().filter(session_key=OuterRef("session_key")))).delete()
 
 
 def _end(session_keys: list[str]) -> int:

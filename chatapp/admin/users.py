@@ -10,6 +10,7 @@ from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminPasswordChangeForm, UserChangeForm
 from django.contrib.auth.models import User
 from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.template.defaultfilters import floatformat
 from django.template.loader import render_to_string
@@ -102,11 +103,13 @@ class PersonAdmin(StaffOnly, UserAdmin):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         today = DailyUse.objects.filter(owner=OuterRef("pk"), day=timezone.localdate())
+        # Of those that are shown alone: joined, the chats of everybody were counted.
+        chats = Chat.objects.filter(owner=OuterRef("pk")).order_by().values("owner")
         return (
             super()
             .get_queryset(request)
             .annotate(
-                chat_count=Count("chats"),
+                chat_count=Coalesce(Subquery(chats.annotate(number=Count("pk")).values("number")), 0),
                 tokens_today=Subquery(today.values("tokens")),
                 cost_today=Subquery(today.values("cost")),
             )

@@ -108,9 +108,11 @@ def forget_oldest(*, owner_id: int) -> None:
     erase_unattached(waiting.values_list("pk", flat=True)[MOST_WAITING:])
 
 
-def erase_forgotten(*, before: datetime) -> None:
-    """What was uploaded, or let go, before that time and never sent."""
-    erase_unattached(File.objects.unattached().filter(created_at__lt=before).values_list("pk", flat=True))
+def erase_forgotten(*, before: datetime, since: datetime | None = None) -> None:
+    """What was uploaded, or let go, before that time and never sent; where it is said, no earlier than `since`."""
+    due = File.objects.unattached().filter(created_at__lt=before)
+    due = due.filter(created_at__gte=since) if since else due
+    erase_unattached(due.values_list("pk", flat=True))
 
 
 def _files_of(rows: Iterable[Message], *unread: str) -> dict[int, list[File]]:

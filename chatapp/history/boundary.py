@@ -16,7 +16,7 @@ def compaction_in_force(chat: Chat) -> Compaction | None:
     return (
         Compaction.objects.applied()
         .filter(chat=chat, through__active=True)
-        .select_related("through")
+        .defer("instructions", "unfinished_summary")
         .order_by("-through_position", "-pk")
         .first()
     )

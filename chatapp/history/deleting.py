@@ -49,7 +49,7 @@ def weigh_deletion(chat: Chat, message_id: int) -> Deletion:
     with_it = 0
     if message.role == Message.Role.USER:
         with_it = next((index for index, role in enumerate(behind) if role == Message.Role.USER), len(behind))
-    versions = versions_of(chat, [message.position]).get(message.position, [])
+    versions = versions_of(chat, [message]).get(message.position, [])
     return Deletion(message, with_it, len(behind) - with_it, max(0, len(versions) - 1))
 
 
@@ -101,13 +101,18 @@ def is_restorable(message: Message) -> bool:
     return is_kept and message.deleted_at is not None and message.deleted_at > timezone.now() - GRACE
 
 
-def erase_deleted() -> list[UUID]:
+def erase_deleted(*, due_within: timedelta | None = None) -> list[UUID]:
     """Text and files of what was deleted an hour ago are gone for good; the ids of the chats where that was so.
 
-    With them goes what was uploaded and never sent.
+    With them goes what was uploaded and never sent. `due_within`: of what became due no longer ago, so that whoever
+    looks again and again doesn't read each time all that was ever deleted or uploaded.
     """
-    erase_forgotten(before=timezone.now() - UNSENT_GRACE)
-    due = Message.objects.filter(_HAS_TEXT, deleted_at__lte=timezone.now() - GRACE)
+    now = timezone.now()
+    unsent, deleted = now - UNSENT_GRACE, now - GRACE
+    erase_forgotten(before=unsent, since=unsent - due_within if due_within else None)
+    due = Message.objects.filter(_HAS_TEXT, deleted_at__lte=deleted)
+    if due_within:
+        due = due.filter(deleted_at__gt=deleted - due_within)
     chats = list(due.values_list("chat_id", flat=True).distinct())
     for chat_id in chats:
         _erase_in(chat_id)

@@ -13,10 +13,12 @@ from django.utils import timezone
 from chatapp.history.attaching import attach, file_ids_of, let_go
 from chatapp.history.locking import lock_chat
 from chatapp.history.texts import storable
-from chatapp.models import Draft, Message, QueuedMessage
+from chatapp.models import Chat, Draft, Message, QueuedMessage
 
 # A draft may be under way that long: while its own message is sent, or a draft that was typed after it is saved.
 LATE = timedelta(seconds=30)
+# No more of them are sent meanwhile, from however long a queue.
+LAST_MESSAGES = 40
 
 
 @transaction.atomic
@@ -76,10 +78,11 @@ def _write(draft: Draft, text: str, typed_at: datetime, file_ids: Sequence[UUID]
 
 
 def _was_just_sent(owner_id: int, chat_id: UUID | None, text: str, file_count: int, *, since: datetime) -> bool:
-    said = Message.objects.filter(
-        chat__owner_id=owner_id, role=Message.Role.USER, content=text, file_count=file_count, created_at__gt=since
-    )
+    """Asked at every pause in typing, so of what is new alone: chats that were touched since, the end of this one."""
+    said = Message.objects.filter(role=Message.Role.USER, file_count=file_count, created_at__gt=since)
     if chat_id is None:
-        return said.filter(position=0).exists()
+        touched = Chat.objects.filter(owner_id=owner_id, touched_at__gt=since)
+        return said.filter(chat__in=touched, position=0, content=text).exists()
+    newest = Message.objects.filter(chat_id=chat_id).on_path().reverse()[:LAST_MESSAGES]
     waiting = QueuedMessage.objects.filter(chat_id=chat_id, text=text, created_at__gt=since)
-    return said.filter(chat_id=chat_id).exists() or waiting.exists()
+    return said.filter(pk__in=newest.values("pk"), content=text).exists() or waiting.exists()

@@ -124,8 +124,11 @@ def _continues(model: LanguageModel | None, site: SiteSettings) -> bool:
 
 
 def _recent_completions(chat: Chat) -> list[int]:
-    """Completion tokens of the ten newest replies on the path, archived ones too, the newest last."""
-    replies = chat.messages.filter(active=True, completion_tokens__gt=0).order_by("-position")
+    """Completion tokens of the ten newest replies on the path, archived ones too, the newest last.
+
+    Of calls that were measured, which have an index: a chat that was brought from elsewhere may have none.
+    """
+    replies = chat.messages.filter(active=True, prompt_tokens__gt=0, completion_tokens__gt=0).order_by("-position")
     newest = replies.values_list("completion_tokens", flat=True)[:RECENT_COMPLETIONS]
     return [tokens or 0 for tokens in newest][::-1]
 

@@ -16,7 +16,7 @@ LISTED = {"title", "pinned_at", "archived_at", "folder_id", "unread_since", "exp
 
 def lock_chat(chat_id: UUID) -> Chat:
     """The chat's row, locked until the transaction ends (on SQLite the IMMEDIATE transaction is the lock)."""
-    rows = Chat.objects.select_for_update(of=("self",)).select_related("compacted_through")
+    rows = Chat.objects.select_for_update(of=("self",)).with_boundary()
     return rows.annotate(**limited()).get(pk=chat_id)
 
 

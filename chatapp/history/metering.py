@@ -82,7 +82,7 @@ def _measure_whole(
 
     The figure is kept, not the messages: 10,000 of them hold 7 MB.
     """
-    chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
+    chat = Chat.objects.with_boundary().get(pk=chat_id)
     model = LanguageModel.objects.filter(pk=model_id).first() if model_id else None
     rows = chat.messages.on_path().after_boundary(chat.compacted_through)
     return measure(transcript_of(chat, force_of(chat), model, rows), limits, no_system_role=no_system_role)

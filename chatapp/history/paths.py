@@ -28,15 +28,21 @@ def show_version(*, chat_id: UUID, message_id: int) -> Chat:
     chat = lock_chat(chat_id)
     if Run.objects.live().filter(chat=chat).exists():
         raise ChatBusy("run_live")
-    parents: Parents = dict(chat.messages.values_list("pk", "parent_id"))
+    rows = list(chat.messages.values_list("pk", "parent_id", "active"))
+    parents: Parents = {pk: parent for pk, parent, _ in rows}
     if message_id not in parents:
         raise NotPossible("no_such_message")
-    path = ancestors(parents, message_id) + _newest_descendants(parents, message_id)
-    chat.messages.filter(active=True).update(active=False)
-    for start in range(0, len(path), 500):
-        chat.messages.filter(pk__in=path[start : start + 500]).update(active=True)
+    path = {*ancestors(parents, message_id), *_newest_descendants(parents, message_id)}
+    _set_active([pk for pk, _, active in rows if active and pk not in path], active=False)
+    _set_active([pk for pk, _, active in rows if not active and pk in path], active=True)
     number_change(chat, path_changed=True, **record_for_path(chat))
     return chat
+
+
+def _set_active(ids: list[int], *, active: bool) -> None:
+    """What leaves the path or comes onto it; what stays is not written, however long it is."""
+    for start in range(0, len(ids), 500):
+        Message.objects.filter(pk__in=ids[start : start + 500]).update(active=active)
 
 
 def ancestors(parents: Parents, message_id: int) -> list[int]:
@@ -62,14 +68,16 @@ def _newest_descendants(parents: Parents, message_id: int) -> list[int]:
     return path
 
 
-def versions_of(chat: Chat, positions: list[int]) -> dict[int, list[int]]:
-    """Ids of the versions at each of `positions`, by parent of the active one, oldest first.
+def versions_of(chat: Chat, shown: list[Message]) -> dict[int, list[int]]:
+    """Ids of the versions at the position of each of `shown`, which are on the path, oldest first.
 
     A version that failed without a word, or was erased, has nothing to show and isn't counted.
     """
-    # By parent, which has an index: by position every message of the chat was looked at (10 ms at 10,000).
-    parents = chat.messages.filter(active=True, position__in=positions, position__gt=0).values("parent_id")
-    rows = _shown_versions(Message.objects.filter(parent_id__in=parents)) if any(positions) else []
+    # By parent, which has an index: by position every message of the chat was looked at (10 ms at 10,000), and where
+    # the parents were asked for in the same question, every message there is (1.9 s at a million).
+    positions = {message.position for message in shown}
+    parents = {message.parent_id for message in shown if message.position}
+    rows = _shown_versions(Message.objects.filter(parent_id__in=parents)) if parents else []
     if 0 in positions:
         rows += _shown_versions(chat.messages.filter(position=0))
     parent_at = {position: parent for _, parent, position, active in rows if active}

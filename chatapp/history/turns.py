@@ -94,7 +94,7 @@ def begin_turn(
     if sent := already_sent(chat, idempotency_key):
         return Turn(chat, sent, None)
     refuse_while_writing(chat)
-    last = chat.messages.on_path().last()
+    last = chat.messages.on_path().only("position").last()
     number_change(chat, touched=True, archived_at=None)  # who writes in an archived chat wants it back
     message = store_said(chat, text, parent=last, idempotency_key=idempotency_key, file_ids=file_ids)
     return Turn(chat, message, open_reply(chat, message, by=by, was_counted=was_counted))

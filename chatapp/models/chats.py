@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from chatapp.models.messages import TEXTS
 from chatapp.models.runs import Run
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ class ChatQuerySet(models.QuerySet["Chat"]):
     def for_user(self, user: AbstractBaseUser | AnonymousUser) -> ChatQuerySet:
         """The only door to a chat, in views, sockets and commands: a stranger's id answers like a random one."""
         return self.filter(owner_id=user.pk) if user.is_authenticated else self.none()
+
+    def with_boundary(self) -> ChatQuerySet:
+        """Each with the message that its summary reaches to: where that is, not what it says."""
+        return self.select_related("compacted_through").defer(*(f"compacted_through__{name}" for name in TEXTS))
 
     def newest_first(self) -> ChatQuerySet:
         return self.order_by("-touched_at", "-pk")

@@ -8,8 +8,14 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+# What a summariser wrote; read where it is shown or sent, and nowhere else.
+TEXTS = ("summary", "segments", "model_summary", "unfinished_summary", "values_left_out")
+
 
 class CompactionQuerySet(models.QuerySet["Compaction"]):
+    def without_texts(self) -> CompactionQuerySet:
+        return self.defer(*TEXTS)
+
     def live(self) -> CompactionQuerySet:
         return self.filter(status=Compaction.Status.RUNNING)
 
@@ -112,7 +118,14 @@ class Compaction(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["chat"], condition=Q(status="running"), name="compaction_one_live_a_chat")
         ]
-        indexes = [models.Index(fields=["chat", "status"], name="compaction_chat_status")]
+        indexes = [
+            models.Index(fields=["chat", "status"], name="compaction_chat_status"),
+            models.Index(fields=["chat", "-id"], name="compaction_newest"),
+            # The one in force is the first of these whose boundary is on the path (history.boundary).
+            models.Index(
+                fields=["chat", "-through_position", "-id"], condition=Q(status="applied"), name="compaction_in_force"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_trigger_display()}, {self.get_status_display().lower()}"

@@ -6,8 +6,14 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+# What a row says at length; read where it is shown or sent, and nowhere else.
+TEXTS = ("content", "reasoning", "tool_calls", "failure_detail", "request_extras", "left_out")
+
 
 class MessageQuerySet(models.QuerySet["Message"]):
+    def without_texts(self) -> MessageQuerySet:
+        return self.defer(*TEXTS)
+
     def on_path(self) -> MessageQuerySet:
         """The active path in its order; `position` is the order, never time (rule C4)."""
         return self.filter(active=True).order_by("position")
@@ -100,7 +106,10 @@ class Message(models.Model):
                 fields=["chat", "position"], condition=Q(active=True), name="message_one_active_path"
             ),
             models.UniqueConstraint(
-                fields=["chat", "idempotency_key"], condition=~Q(idempotency_key=""), name="message_sent_once"
+                # The key first: the same start twice is looked for without a chat (history.turns.start_chat).
+                fields=["idempotency_key", "chat"],
+                condition=~Q(idempotency_key=""),
+                name="message_sent_once",
             ),
         ]
         indexes = [
@@ -108,6 +117,16 @@ class Message(models.Model):
             models.Index(fields=["deleted_at"], condition=Q(deleted_at__isnull=False), name="message_deleted"),
             # Every request asks for the archived ones that are pinned, in whatever number of archived ones.
             models.Index(fields=["chat", "position"], condition=Q(pinned=True), name="message_pinned"),
+            # Every page of a folded chat asks for deleted ones on its path, every page for the newest usage: where
+            # there is none of either, all the chat's messages would be looked at.
+            models.Index(
+                fields=["chat", "position"], condition=Q(deleted_at__isnull=False), name="message_deleted_in_chat"
+            ),
+            models.Index(
+                fields=["chat", "position"], condition=Q(active=True, prompt_tokens__gt=0), name="message_measured"
+            ),
+            # The versions of a chat's first message have no parent by which they are found.
+            models.Index(fields=["chat"], condition=Q(position=0), name="message_first"),
         ]
 
     def __str__(self) -> str:

@@ -35,7 +35,10 @@ class Run(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["chat"], condition=Q(status="live"), name="run_one_live_a_chat")]
-        indexes = [models.Index(fields=["status", "lease_until"], name="run_status_lease")]
+        indexes = [
+            models.Index(fields=["status", "lease_until"], name="run_status_lease"),
+            models.Index(fields=["chat", "-id"], name="run_newest"),
+        ]
 
     def __str__(self) -> str:
         return f"run {self.pk}, attempt {self.attempt}, {self.status}"

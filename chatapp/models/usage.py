@@ -28,7 +28,10 @@ class UsageRecord(models.Model):
     class Meta:
         verbose_name = _("usage record")
         verbose_name_plural = _("usage records")
-        indexes = [models.Index(fields=["kind", "created_at"], name="usage_kind_created")]
+        indexes = [
+            models.Index(fields=["kind", "created_at"], name="usage_kind_created"),
+            models.Index(fields=["-created_at", "-id"], name="usage_newest"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.prompt_tokens} + {self.completion_tokens} tokens"

@@ -73,17 +73,17 @@ def values_in(summary: str) -> tuple[str, ...]:
 
 def notable_compaction(chat: Chat) -> Compaction | None:
     """The running compaction, or the last one if it isn't in force and nothing was said since (rules I6, K2, K3)."""
-    last = chat.compactions.select_related("to_model").order_by("-pk").first()
+    last = chat.compactions.without_texts().select_related("to_model").order_by("-pk").first()
     if last is None or last.status == Compaction.Status.APPLIED:
         return None
     if last.status == Compaction.Status.RUNNING or last.ended_at is None:
         return last
     said = chat.messages.filter(role=Message.Role.USER)
-    is_undone = last.status == Compaction.Status.UNDONE
-    since = (
-        said.filter(shown_revision__gt=chat.fold_revision) if is_undone else said.filter(created_at__gt=last.ended_at)
-    )
-    return None if since.exists() else last
+    if last.status == Compaction.Status.UNDONE:  # what appeared since has changed since: of that there is an index
+        changed = said.filter(revision__gt=chat.fold_revision)
+        return None if changed.filter(shown_revision__gt=chat.fold_revision).exists() else last
+    newest = said.on_path().reverse().values_list("created_at", flat=True).first()
+    return None if newest and newest > last.ended_at else last
 
 
 def is_resting(chat: Chat, model: LanguageModel | None) -> bool:

@@ -33,7 +33,7 @@ def _split(text: str) -> Frame:
 
 def view_messages(chat: Chat, rows: list[Message], *, last_id: int | None = None) -> list[MessageView]:
     """`last_id`: the message that ends the chat, the only one that can be written again with a click."""
-    versions = paths.versions_of(chat, [row.position for row in rows]) if rows else {}
+    versions = paths.versions_of(chat, rows) if rows else {}
     tombstones = _tombstones(chat, rows)
     files = files_of(rows)
     return [

@@ -55,7 +55,7 @@ def live_run_of(chat_id: UUID) -> Run | None:
 
 def read_page(chat_id: UUID) -> ChatPage:
     """One chat as its page shows it: the newest forty live messages, whatever the length of its history."""
-    page = _page_of(Chat.objects.select_related("compacted_through").get(pk=chat_id))
+    page = _page_of(Chat.objects.with_boundary().get(pk=chat_id))
     _show_newest(page)
     page.divider = view_divider(page.chat)
     page.models = list(LanguageModel.objects.usable())
@@ -115,7 +115,7 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int, *, is_shown: 
     The one way a page is changed, whether the answer to a command, a push over the socket or a poll. Where it
     `is_shown` the chat is no longer unread. Raises Chat.DoesNotExist for a stranger.
     """
-    chat = Chat.objects.for_user(user).select_related("compacted_through").get(pk=chat_id)
+    chat = Chat.objects.for_user(user).with_boundary().get(pk=chat_id)
     with suppress(*AWAY):  # on a full disk all can still be read
         if is_shown and chats.mark_read(chat):
             events.wake_list(chat.owner_id)

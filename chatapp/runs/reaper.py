@@ -11,6 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable
+from datetime import timedelta
 from itertools import count
 from uuid import UUID
 
@@ -26,8 +27,10 @@ log = logging.getLogger("foldline.runs")
 
 SECONDS_BETWEEN = 4
 SECONDS_AT_ONCE = 4
-# Every so many looks what was deleted an hour ago is erased: that reads all messages, and a minute more is no matter.
+# Every so many looks what was deleted an hour ago is erased; a minute more is no matter. The first look of a process
+# takes all there is, later ones what became due within a day.
 LOOKS_BETWEEN_ERASURES = 15
+DUE_WITHIN = timedelta(days=1)
 
 
 async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]], writing: Collection[int]) -> None:
@@ -39,7 +42,8 @@ async def reap_for_ever(begin_next: Callable[[UUID], Awaitable[object]], writing
             if began > blind_until:
                 await _tell(await in_database(_reap_at_once, tuple(writing), began))
             if look % LOOKS_BETWEEN_ERASURES == 0:
-                for chat_id in await in_database(deleting.erase_deleted):
+                recent = DUE_WITHIN if look else None
+                for chat_id in await in_database(deleting.erase_deleted, due_within=recent):
                     await events.publish(chat_id, events.Changed())
                 await in_database(auditing.prune)
                 await in_database(sign_ins.forget_ended)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import ModuleType
@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 
 from chatapp.models import Chat, Message
 from chatapp.models.chats import ChatQuerySet
+from chatapp.models.messages import TEXTS
 from chatapp.searching import postgres, sqlite
 from chatapp.searching.marking import Marker
 from chatapp.searching.wording import Query, Term, read_query
@@ -114,7 +115,7 @@ def _titled(chats: ChatQuerySet, terms: list[Term]) -> ChatQuerySet:
 def _titles(chats: ChatQuerySet, query: Query, marker: Marker) -> Iterator[Hit]:
     terms = query.terms or query.title
     found = _newest_chats(_in_time(chats, "touched_at", query), "title", terms, when="touched_at")
-    for chat in _most_relevant(found, "title", marker, most=MOST_CHATS if query.terms else MOST):
+    for chat in _most_relevant(found, "title", marker, unread=_UNSHOWN, most=MOST_CHATS if query.terms else MOST):
         away = chat.archived_at is not None
         yield Hit("title", chat.pk, str(chat), marker.snippet(str(chat)), chat.touched_at, is_put_away=away)
 
@@ -123,7 +124,7 @@ def _summaries(chats: ChatQuerySet, query: Query, marker: Marker) -> Iterator[Hi
     if not query.terms:
         return
     found = _newest_chats(_in_time(chats, "compacted_at", query), "summary", query.terms, when="compacted_at")
-    for chat in _most_relevant(found, "summary", marker, most=MOST_CHATS):
+    for chat in _most_relevant(found, "summary", marker, unread=("system_prompt",), most=MOST_CHATS):
         away = chat.archived_at is not None
         yield Hit("summary", chat.pk, str(chat), marker.snippet(chat.summary), chat.compacted_at, is_put_away=away)
 
@@ -139,7 +140,7 @@ def _messages(chats: ChatQuerySet, query: Query, marker: Marker, *, most: int) -
     literal, words = _parted(query.terms)
     messages = _holding(text_search().narrowed(messages, literal), "content", literal)
     found = text_search().newest_messages(messages, words) if words else messages.order_by("-pk")
-    for message in _most_relevant(found, "content", marker, "chat__compacted_through", most=most):
+    for message in _most_relevant(found, "content", marker, "chat__compacted_through", unread=_BESIDE, most=most):
         boundary = message.chat.compacted_through
         yield Hit(
             "message",
@@ -168,11 +169,22 @@ def _newest_chats(chats: ChatQuerySet, column: str, terms: list[Term], *, when: 
     return (text_search().matching(found, column, words) if words else found).order_by(f"-{when}")
 
 
-def _most_relevant(found: QuerySet[Row], column: str, marker: Marker, *related: str, most: int) -> list[Row]:
-    """Of the first of what was found; of two alike the first one comes first."""
+# Of a chat that is found by its title, and of what stands beside a message, nobody sees the texts.
+_UNSHOWN = ("summary", "system_prompt")
+_BESIDE = (
+    *(name for name in TEXTS if name != "content"),
+    *(f"chat__{name}" for name in _UNSHOWN),
+    *(f"chat__compacted_through__{name}" for name in TEXTS),
+)
+
+
+def _most_relevant(
+    found: QuerySet[Row], column: str, marker: Marker, *related: str, unread: Sequence[str], most: int
+) -> list[Row]:
+    """Of the first of what was found; of two alike the first one comes first. `unread`: columns left out."""
     judged = list(found.values_list("pk", Left(column, JUDGED_CHARACTERS))[:JUDGED])
     best = sorted(judged, key=lambda row: -marker.relevance(row[1]))[:most]
-    rows = found.model._default_manager.select_related(*related).in_bulk([pk for pk, _ in best])  # noqa: SLF001
+    rows = found.model._default_manager.select_related(*related).defer(*unread).in_bulk([pk for pk, _ in best])  # noqa: SLF001
     return [rows[pk] for pk, _ in best if pk in rows]
 
 
