@@ -14,9 +14,11 @@ import re
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any
 
 from tests.live import ROOT
@@ -99,8 +101,14 @@ def copied(page: str) -> dict[str, Script]:
 
 def _fetched(url: str) -> tuple[bytes, dict[str, str]]:
     asked = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})
-    with urllib.request.urlopen(asked, timeout=30) as answer:
-        return answer.read(), {name: answer.headers[name] for name in KEPT_HEADERS if answer.headers[name]}
+    while True:
+        try:
+            with urllib.request.urlopen(asked, timeout=30) as answer:
+                return answer.read(), {name: answer.headers[name] for name in KEPT_HEADERS if answer.headers[name]}
+        except urllib.error.HTTPError as error:
+            if error.code != HTTPStatus.SERVICE_UNAVAILABLE:  # it is still loading its model
+                raise
+            time.sleep(0.1)
 
 
 async def serve(page_of: str = "") -> None:
