@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial, update_wrapper
 from typing import Any
 
 from django import forms
@@ -141,14 +142,22 @@ class LanguageModelAdmin(StaffOnly):
             return gettext("as one more turn of the cached request where the endpoint caches, else from a transcript")
         return str(SUSPENDED.get(model.continuation_suspended, _("from a transcript only")))
 
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        """The settings are read once for all rows."""
+        site = SiteSettings.get_solo()
+        known = {
+            each.__name__: update_wrapper(partial(each, site=site), each) for each in (self.threshold, self.trigger)
+        }
+        return [known.get(name, name) for name in map(str, self.list_display)]
+
     @admin.display(description=_("threshold"))
-    def threshold(self, model: LanguageModel) -> str:
-        percent = threshold_of(model, SiteSettings.get_solo())
+    def threshold(self, model: LanguageModel, site: SiteSettings | None = None) -> str:
+        percent = threshold_of(model, site or SiteSettings.get_solo())
         if model.threshold_percent is None:
             return in_percent(percent)
         return gettext("%(percent)s %% (its own)") % {"percent": percent}
 
     @admin.display(description=_("folds at"))
-    def trigger(self, model: LanguageModel) -> str:
-        line = folds_at(model, SiteSettings.get_solo())
+    def trigger(self, model: LanguageModel, site: SiteSettings | None = None) -> str:
+        line = folds_at(model, site or SiteSettings.get_solo())
         return tokens(line) if line else gettext("never by itself")

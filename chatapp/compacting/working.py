@@ -14,12 +14,12 @@ from chatapp.compacting.calling import Rejected
 from chatapp.compacting.folding import fold
 from chatapp.compacting.warming import warm
 from chatapp.database import patiently
-from chatapp.history import compactions, loading, ongoing
+from chatapp.history import compactions, loading, metering, ongoing
 from chatapp.history.compactions import Ending
 from chatapp.history.errors import ChatBusy, Fenced, LimitReached
 from chatapp.leases import PROCESS
 from chatapp.llm import errors
-from chatapp.models import Compaction
+from chatapp.models import Chat, Compaction, SiteSettings
 from compaction.memory import after_failure, after_refusal, may_try
 
 log = logging.getLogger("foldline.compacting")
@@ -62,17 +62,25 @@ async def compact_for_run(chat_id: UUID, run_id: int, trigger: Compaction.Trigge
 
 async def compact_when_idle(chat_id: UUID) -> None:
     """When a reply has ended and the idle trigger is reached, so that nobody waits for it (rule B1)."""
-    situation = await patiently(loading.load_situation, chat_id)
-    meter = situation.meter()
-    if not (situation.site.compacts_when_idle and situation.is_compacting and meter.over_idle_trigger):
+    if not await patiently(_is_due_when_idle, chat_id):
         return
-    if may_try(situation.memory, meter, situation.transcript):
+    situation = await patiently(loading.load_situation, chat_id)
+    if may_try(situation.memory, situation.meter(), situation.transcript):
         return
     with suppress(ChatBusy, LimitReached):
         compaction = await patiently(
             compactions.begin_compaction, chat_id=chat_id, trigger=Compaction.Trigger.IDLE, by=PROCESS
         )
         await compact_and_warm(compaction.pk, chat_id)
+
+
+def _is_due_when_idle(chat_id: UUID) -> bool:
+    """Told by the figure alone: after most replies nothing more of a long chat is read."""
+    chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
+    site = SiteSettings.get_solo()
+    if not site.compacts_when_idle or chat.policy != Chat.Policy.COMPACT:
+        return False
+    return metering.load_meter(chat, site, loading.model_of(chat, site)).over_idle_trigger
 
 
 async def compact_and_warm(compaction_id: int, chat_id: UUID) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, Q
 
 from chatapp.history.attaching import erase_unattached
 from chatapp.history.compactions import refuse_while_busy
@@ -25,7 +25,7 @@ def wants_title(chat_id: UUID) -> bool:
     """Whether its first exchange is all there is, whole, and nobody has named it."""
     unnamed = Chat.objects.filter(pk=chat_id, titled_by_hand=False, compacted_through=None)
     more_or_less = Q(position__gt=1) | Q(deleted_at__isnull=False)
-    return unnamed.exists() and not Message.objects.filter(more_or_less, chat_id=chat_id, active=True).exists()
+    return unnamed.exclude(Exists(Message.objects.filter(more_or_less, chat_id=chat_id, active=True))).exists()
 
 
 @transaction.atomic

@@ -43,9 +43,10 @@ def save_draft(
     if (text.strip() or file_ids) and _was_just_sent(owner_id, chat_id, text, len(file_ids), since=typed_at - LATE):
         return
     draft = draft_of(owner_id, chat_id) or Draft.objects.create(owner_id=owner_id, chat_id=chat_id)
-    if draft.saved_at > typed_at + LATE and _holds_anything(draft):
+    held = file_ids_of(draft)
+    if draft.saved_at > typed_at + LATE and (draft.text.strip() or held):
         return
-    _write(draft, text, typed_at, file_ids)
+    _write(draft, text, typed_at, file_ids, held=held)
 
 
 def clear_draft(*, owner_id: int, chat_id: UUID | None, text: str, file_ids: Sequence[UUID] = ()) -> None:
@@ -54,9 +55,11 @@ def clear_draft(*, owner_id: int, chat_id: UUID | None, text: str, file_ids: Seq
     Inside a transaction.
     """
     draft = draft_of(owner_id, chat_id)
-    is_sent = draft and storable(text).startswith(draft.text.rstrip()) and set(file_ids_of(draft)) <= set(file_ids)
-    if draft and is_sent:
-        _write(draft, "", timezone.now())
+    if draft is None or not storable(text).startswith(draft.text.rstrip()):
+        return
+    held = file_ids_of(draft)
+    if set(held) <= set(file_ids):
+        _write(draft, "", timezone.now(), held=held)
 
 
 def draft_of(owner_id: int, chat_id: UUID | None) -> Draft | None:
@@ -64,15 +67,13 @@ def draft_of(owner_id: int, chat_id: UUID | None) -> Draft | None:
     return (own.filter(chat_id=chat_id) if chat_id else own.filter(chat=None)).first()
 
 
-def _holds_anything(draft: Draft) -> bool:
-    return bool(draft.text.strip()) or draft.attachments.exists()
-
-
-def _write(draft: Draft, text: str, typed_at: datetime, file_ids: Sequence[UUID] = ()) -> None:
+def _write(draft: Draft, text: str, typed_at: datetime, file_ids: Sequence[UUID] = (), *, held: Sequence[UUID]) -> None:
+    """`held`: the files that it has until now."""
     Draft.objects.filter(pk=draft.pk).update(text=text, saved_at=typed_at)
-    if dropped := set(file_ids_of(draft)).difference(file_ids):
+    if dropped := set(held).difference(file_ids):
         let_go(dropped)
-    draft.attachments.all().delete()
+    if held:
+        draft.attachments.all().delete()
     if file_ids:
         attach(draft, file_ids)
 

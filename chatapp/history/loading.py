@@ -138,16 +138,26 @@ def load_situation(
 ) -> Situation:
     """The chat as it is now; with `before_reply` (a message id) only what lies before that placeholder.
 
-    `model`: as the chat would be with that one instead of its own. `to_send`: for the next request and its size alone,
-    which under the policy "window" is all the same without the messages that it leaves out (rule J4). Raises
+    `model`: as the chat would be with that one instead of its own. `to_send`: as of situation_of. Raises
     Chat.DoesNotExist.
     """
     chat = Chat.objects.select_related("compacted_through").get(pk=chat_id)
     site = SiteSettings.get_solo()
-    model = model or model_of(chat, site)
+    before = Message.objects.values_list("position", flat=True).get(pk=before_reply) if before_reply else None
+    return situation_of(chat, site, model or model_of(chat, site), before=before, to_send=to_send)
+
+
+def situation_of(
+    chat: Chat, site: SiteSettings, model: LanguageModel | None, *, before: int | None = None, to_send: bool = False
+) -> Situation:
+    """Of what was read just now; `before`: only what lies before that position.
+
+    `to_send`: for the next request and its size alone, which under the policy "window" is all the same without the
+    messages that it leaves out (rule J4).
+    """
     rows = chat.messages.on_path().after_boundary(chat.compacted_through)
-    if before_reply is not None:
-        rows = rows.filter(position__lt=Message.objects.values_list("position").get(pk=before_reply)[0])
+    if before is not None:
+        rows = rows.filter(position__lt=before)
     limits = limits_of(model, site, chat)
     is_bounded = to_send and chat.policy == Chat.Policy.WINDOW and limits.window > 0
     force = force_of(chat)

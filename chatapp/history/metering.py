@@ -8,19 +8,14 @@ from functools import lru_cache
 from uuid import UUID
 
 from chatapp.history.attaching import attached
-from chatapp.history.loading import force_of, limits_of, load_situation, model_of, transcript_of
+from chatapp.history.loading import force_of, limits_of, load_situation, transcript_of
 from chatapp.models import Chat, File, LanguageModel, SiteSettings
 from compaction.budget import Limits, Meter, measure
 from compaction.transcript import Image, Transcript
 
 
-def fits_alone(chat: Chat, text: str, files: Sequence[File] = ()) -> bool:
-    """Whether the model could hold this much at all; otherwise no compaction could make room, so it isn't stored."""
-    site = SiteSettings.get_solo()
-    return fits(chat.system_prompt, limits_of(model_of(chat, site), site), text, files)
-
-
 def fits(system_prompt: str, limits: Limits, text: str, files: Sequence[File]) -> bool:
+    """Whether the model could hold this much at all; otherwise no compaction could make room, so it isn't stored."""
     beside = attached(files, sees_images=True)
     meter = measure_new_chat(system_prompt, limits, pending_text=beside.beside(text), pending_images=beside.images)
     return meter.fits
@@ -57,9 +52,9 @@ def load_meter(
         usage_outdated=False,
         model_name=model.name if model else "",
         request_through_id=chat.compacted_through_id,
-    ).last()
-    if measured:
-        newer = transcript_of(chat, force_of(chat), model, live.filter(position__gte=measured.position))
+    ).values_list("position", flat=True)
+    if (since := measured.last()) is not None:
+        newer = transcript_of(chat, force_of(chat), model, live.filter(position__gte=since))
         meter = measure(
             newer,
             limits,

@@ -14,7 +14,7 @@ from chatapp.history.drafts import clear_draft
 from chatapp.history.errors import LimitReached, NotPossible
 from chatapp.history.locking import lock_chat, number_change
 from chatapp.history.texts import storable
-from chatapp.history.turns import Turn, begin_turn
+from chatapp.history.turns import Turn, already_sent, begin_turn, open_turn
 from chatapp.models import Chat, QueuedMessage, Run
 
 # In one chat. Who writes ahead by hand has a few; without an end a script could fill the list that every page shows.
@@ -30,13 +30,22 @@ def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_ids: S
     where as many wait as may.
     """
     chat = lock_chat(chat_id)
-    if idempotency_key and chat.queued.filter(idempotency_key=idempotency_key).exists():
+    found = Chat.objects.filter(pk=chat_id).values(
+        newest_run=Subquery(chat.runs.order_by("-pk").values("status")[:1]),
+        waits=Exists(chat.queued.all()),
+        goes_at_once=Exists(chat.queued.filter(at_once=True)),
+        is_queued=Exists(chat.queued.filter(idempotency_key=idempotency_key)),
+        is_sent=Exists(chat.messages.filter(idempotency_key=idempotency_key)),
+    )
+    known = found.get()  # all at once, and behind the lock
+    if idempotency_key and known["is_queued"]:
         return None
-    is_sent = bool(idempotency_key) and chat.messages.filter(idempotency_key=idempotency_key).exists()
-    must_wait = Run.objects.live().filter(chat=chat).exists() or next_of(chat) is not None
     clear_draft(owner_id=chat.owner_id, chat_id=chat.pk, text=text, file_ids=file_ids)
-    if is_sent or not must_wait:
-        return begin_turn(chat_id=chat_id, text=text, idempotency_key=idempotency_key, by=by, file_ids=file_ids)
+    if sent := already_sent(chat, idempotency_key) if known["is_sent"] else None:
+        return Turn(chat, sent, None)
+    is_due = known["waits"] and (_goes_on(known["newest_run"]) or known["goes_at_once"])
+    if not (is_due or known["newest_run"] == Run.Status.LIVE):
+        return open_turn(chat, text=text, idempotency_key=idempotency_key, by=by, file_ids=file_ids)
     if chat.queued.count() >= MOST_WAITING:
         raise NotPossible("queue_full")
     admit(chat, is_send=True)
@@ -47,12 +56,18 @@ def send(*, chat_id: UUID, text: str, idempotency_key: str, by: str, file_ids: S
     return begin_next(chat_id=chat_id, by=by)
 
 
-@transaction.atomic
 def begin_next(*, chat_id: UUID, by: str) -> Turn | None:
     """The turn of the message whose time has come, which leaves the queue in the same transaction; None without one.
 
     Where its owner has reached a limit it goes on waiting. Raises Chat.DoesNotExist.
     """
+    if not QueuedMessage.objects.filter(chat=chat_id).exists():  # as after most replies: nothing is locked for it
+        return None
+    return _begin_next(chat_id, by=by)
+
+
+@transaction.atomic
+def _begin_next(chat_id: UUID, *, by: str) -> Turn | None:
     chat = lock_chat(chat_id)
     row = next_of(chat)
     if row is None:
@@ -110,12 +125,16 @@ def take_back(*, chat_id: UUID, queued_id: int) -> tuple[str, list[UUID]]:
 
 def next_of(chat: Chat) -> QueuedMessage | None:
     """What may be sent now: nothing while a reply is written, nor by itself after one that didn't end well."""
-    newest_run = chat.runs.order_by("-pk").first()
-    if newest_run and newest_run.status == Run.Status.LIVE:
+    newest_run = chat.runs.order_by("-pk").values_list("status", flat=True).first()
+    if newest_run == Run.Status.LIVE:
         return None
     first = chat.queued.in_order().first()
-    goes_on = newest_run is None or newest_run.status == Run.Status.COMPLETE
-    return first if first and (goes_on or first.at_once) else None
+    return first if first and (_goes_on(newest_run) or first.at_once) else None
+
+
+def _goes_on(newest_run: str | None) -> bool:
+    """Whether a queue is sent by itself after a run with that status, or in a chat without one."""
+    return newest_run in {None, Run.Status.COMPLETE}
 
 
 def due() -> list[UUID]:

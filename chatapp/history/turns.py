@@ -94,6 +94,21 @@ def begin_turn(
     if sent := already_sent(chat, idempotency_key):
         return Turn(chat, sent, None)
     refuse_while_writing(chat)
+    return open_turn(
+        chat, text=text, idempotency_key=idempotency_key, by=by, file_ids=file_ids, was_counted=was_counted
+    )
+
+
+def open_turn(
+    chat: Chat,
+    *,
+    text: str,
+    idempotency_key: str,
+    by: str,
+    file_ids: Sequence[UUID] = (),
+    was_counted: bool = False,
+) -> Turn:
+    """As begin_turn, of a locked chat in which nothing is written and nothing was sent under that key."""
     last = chat.messages.on_path().only("position").last()
     number_change(chat, touched=True, archived_at=None)  # who writes in an archived chat wants it back
     message = store_said(chat, text, parent=last, idempotency_key=idempotency_key, file_ids=file_ids)
@@ -140,10 +155,11 @@ def save_partial(*, run_id: int, attempt: int, content: str, reasoning: str) -> 
 @transaction.atomic
 def begin_writing(*, run_id: int, attempt: int, **facts: Any) -> bool:
     """`facts` tell what the reply's request was built from; True when it left the queue by this. Raises Fenced."""
+    mine = Run.objects.live().filter(pk=run_id, attempt=attempt)
+    if Message.objects.filter(pk__in=mine.values("reply"), status=Message.Status.STREAMING).update(**facts):
+        return False
     run = _my_run(run_id, attempt)
     rows = Message.objects.filter(pk=run.reply_id)
-    if rows.filter(status=Message.Status.STREAMING).update(**facts):
-        return False
     revision = number_change(lock_chat(run.chat_id))
     rows.update(status=Message.Status.STREAMING, revision=revision, **facts)
     return True

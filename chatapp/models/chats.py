@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from chatapp.models.compactions import Compaction
 from chatapp.models.messages import TEXTS
+from chatapp.models.queue import QueuedMessage
 from chatapp.models.runs import Run
 
 if TYPE_CHECKING:
@@ -41,6 +43,16 @@ class ChatQuerySet(models.QuerySet["Chat"]):
         writing = Run.objects.live().filter(chat_id=OuterRef("pk"))
         return self.only(*LISTED).annotate(is_writing=Exists(writing))
 
+    def as_it_stands(self) -> ChatQuerySet:
+        """For a chat's page, in one query: its boundary, whether it is written in, and what else has to be read."""
+        of_chat = {"chat_id": OuterRef("pk")}
+        compactions = Compaction.objects.filter(**of_chat).order_by("-pk")
+        return self.with_boundary().annotate(
+            is_writing=Exists(Run.objects.live().filter(**of_chat)),
+            has_queue=Exists(QueuedMessage.objects.filter(**of_chat)),
+            last_compaction=Subquery(compactions.values("status")[:1]),
+        )
+
     def archived(self) -> ChatQuerySet:
         """Put away by the person: out of the list (not to be taken for archived messages, which a summary covers)."""
         return self.filter(archived_at__isnull=False)
@@ -56,6 +68,10 @@ class ChatQuerySet(models.QuerySet["Chat"]):
 class Chat(models.Model):
     # Whether its owner has any limit; known of a chat that history has locked.
     is_limited: bool
+    # Known of a chat that was read as it stands; the status of its last compaction.
+    is_writing: bool
+    has_queue: bool
+    last_compaction: str | None
 
     class Policy(models.TextChoices):
         """What happens as the window fills (rule J4); two mechanisms never act on one chat."""

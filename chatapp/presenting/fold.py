@@ -72,7 +72,12 @@ def values_in(summary: str) -> tuple[str, ...]:
 
 
 def notable_compaction(chat: Chat) -> Compaction | None:
-    """The running compaction, or the last one if it isn't in force and nothing was said since (rules I6, K2, K3)."""
+    """The running compaction, or the last one if it isn't in force and nothing was said since (rules I6, K2, K3).
+
+    Of a chat as it stands.
+    """
+    if chat.last_compaction in {None, Compaction.Status.APPLIED}:
+        return None
     last = chat.compactions.without_texts().select_related("to_model").order_by("-pk").first()
     if last is None or last.status == Compaction.Status.APPLIED:
         return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.template.loader import render_to_string
+from django.utils import translation
 
 from chatapp import events
 from chatapp.database import AWAY
@@ -18,6 +20,7 @@ from chatapp.models import Chat, LanguageModel, Message, Run, SiteSettings
 from chatapp.models.messages import MessageQuerySet
 from chatapp.presenting.fold import folds_next, is_resting, notable_compaction, view_divider, view_meter
 from chatapp.presenting.messages import view_messages
+from chatapp.presenting.once import once
 from chatapp.presenting.values import ChatPage, MessageView, OlderPage
 
 MESSAGES_ON_A_PAGE = 40
@@ -55,7 +58,7 @@ def live_run_of(chat_id: UUID) -> Run | None:
 
 def read_page(chat_id: UUID) -> ChatPage:
     """One chat as its page shows it: the newest forty live messages, whatever the length of its history."""
-    page = _page_of(Chat.objects.with_boundary().get(pk=chat_id))
+    page = _page_of(Chat.objects.as_it_stands().get(pk=chat_id))
     _show_newest(page)
     page.divider = view_divider(page.chat)
     page.models = list(LanguageModel.objects.usable())
@@ -63,12 +66,12 @@ def read_page(chat_id: UUID) -> ChatPage:
 
 
 def _page_of(chat: Chat) -> ChatPage:
-    """What can change with every revision; messages, divider and models are still to come."""
+    """What can change with every revision, of a chat as it stands; messages, divider and models are still to come."""
     site = SiteSettings.get_solo()
     model = loading.model_of(chat, site)
     meter = metering.load_meter(chat, site, model)
-    run_live = Run.objects.live().filter(chat=chat).exists()
-    queued = list(chat.queued.in_order().with_files())
+    run_live = chat.is_writing
+    queued = list(chat.queued.in_order().with_files()) if chat.has_queue else []
     when_idle = run_live and site.compacts_when_idle and not queued  # what waits is sent before anything is folded
     rests = bool(queued) and not run_live and queueing.next_of(chat) is None
     is_due = folds_next(chat, meter, model, when_idle=when_idle)
@@ -99,10 +102,9 @@ def _show_newest(page: ChatPage) -> None:
     page.earlier_before = shown[0].position if len(rows) > MESSAGES_ON_A_PAGE else None
 
 
-def _show_changed(page: ChatPage, seen: int) -> None:
-    """Only the live messages that changed since; the last of the chat is known by its position."""
+def _show_changed(page: ChatPage, rows: list[Message], seen: int) -> None:
+    """Only these live messages, which changed since; the last of the chat is known by its position."""
     live = page.chat.messages.on_path().after_boundary(page.chat.compacted_through)
-    rows = _changed(live, seen)
     last = live.values_list("pk", flat=True).last()
     new = {row.pk for row in rows if row.shown_revision > seen}
     views = view_messages(page.chat, rows, last_id=last)
@@ -115,45 +117,49 @@ def read_changes(user: AbstractBaseUser, chat_id: UUID, seen: int, *, is_shown: 
     The one way a page is changed, whether the answer to a command, a push over the socket or a poll. Where it
     `is_shown` the chat is no longer unread. Raises Chat.DoesNotExist for a stranger.
     """
-    chat = Chat.objects.for_user(user).with_boundary().get(pk=chat_id)
+    chat = Chat.objects.for_user(user).as_it_stands().get(pk=chat_id)
     with suppress(*AWAY):  # on a full disk all can still be read
         if is_shown and chats.mark_read(chat):
             events.wake_list(chat.owner_id)
     if seen >= chat.revision:
         return chat.revision, ""
+    key = (user.pk, chat.pk, seen, chat.revision, translation.get_language())
+    return chat.revision, once(key, partial(_render_changes, user, chat, seen))
+
+
+def _render_changes(user: AbstractBaseUser, chat: Chat, seen: int) -> str:
     page = _page_of(chat)
     fold_changed = chat.fold_revision > seen
-    whole = fold_changed or chat.path_revision > seen or not seen or _is_far_behind(chat, seen)
+    whole = fold_changed or chat.path_revision > seen or not seen
+    live = chat.messages.on_path().after_boundary(chat.compacted_through)
+    rows = [] if whole else _changed(live, seen)
+    # One that has missed more than is sent one by one would show a gap.
+    whole = whole or sum(not row.is_deleted for row in rows) > MESSAGES_ON_A_PAGE
     if whole:
         _show_newest(page)
     else:
-        _show_changed(page, seen)
+        _show_changed(page, rows, seen)
     if fold_changed:
         page.divider = view_divider(chat)
     context = page.context() | {"since": seen, "revision": chat.revision, "user": user}
     context["changed_archived"] = _changed_archived(chat, seen) if seen else []
     context |= {"whole": whole, "fold_changed": fold_changed}
     context["is_listed"] = chat.listed_revision > seen
-    return chat.revision, render_to_string("chat/changes.html", context)
-
-
-def _is_far_behind(chat: Chat, seen: int) -> bool:
-    """Whether a page has missed more than is sent one by one: it would show a gap."""
-    live = chat.messages.on_path().after_boundary(chat.compacted_through)
-    return live.filter(revision__gt=seen, deleted_at=None)[MESSAGES_ON_A_PAGE:].exists()
+    return render_to_string("chat/changes.html", context)
 
 
 def _changed_archived(chat: Chat, seen: int) -> list[MessageView]:
     """Pins and deletions are all that changes behind the divider; a page may have opened it."""
     if not chat.is_compacted:
         return []
-    return view_messages(chat, _changed(chat.messages.on_path().up_to_boundary(chat.compacted_through), seen))
+    archived = chat.messages.on_path().up_to_boundary(chat.compacted_through)
+    return view_messages(chat, _changed(archived, seen))
 
 
 def _changed(rows: MessageQuerySet, seen: int) -> list[Message]:
-    """The newest that changed since, and whatever was deleted since: a page that has it must lose it."""
+    """The newest that changed since, one more than a page shows, and whatever was deleted: a page must lose it."""
     changed = rows.filter(revision__gt=seen)
-    newest = changed.filter(deleted_at=None).reverse()[:MESSAGES_ON_A_PAGE]
+    newest = changed.filter(deleted_at=None).reverse()[: MESSAGES_ON_A_PAGE + 1]
     return sorted([*changed.deleted(), *newest], key=lambda row: row.position)
 
 
@@ -179,8 +185,9 @@ def read_linked(chat: Chat, position: int, *, first_shown: int | None) -> dict[s
     return {"earlier": read_earlier(chat, Place(at=position, until=first_shown))}
 
 
-def read_whole(chat: Chat) -> ChatPage:
+def read_whole(chat_id: UUID) -> ChatPage:
     """Every message of the path, to be printed; the divider stands where the boundary is."""
+    chat = Chat.objects.as_it_stands().get(pk=chat_id)
     page = _page_of(chat)
     page.messages = view_messages(chat, list(chat.messages.on_path()))
     page.divider = view_divider(chat)

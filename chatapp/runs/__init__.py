@@ -10,8 +10,10 @@ from chatapp.runs.host import (
     start_up,
     stop,
 )
+from chatapp.runs.live import Read
 
 __all__ = [
+    "Read",
     "cancel_compaction",
     "live_text",
     "show_whole",

@@ -131,6 +131,7 @@ def _may_compact(prepared: Prepared, *, is_full: bool = False) -> bool:
 
 async def _compact(live: LiveRun, trigger: Compaction.Trigger) -> bool:
     """Whether it was applied."""
+    live.has_asked.set()
     return await compacting.compact_for_run(live.chat_id, live.run_id, trigger)
 
 
@@ -164,6 +165,7 @@ async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
         outcome.model, outcome.estimated_prompt = model, prepared.estimated_tokens
         compacting.make_way()
         payload = await payload_of(prepared.request)
+        asyncio.get_running_loop().call_soon(live.has_asked.set)  # as soon as the call below waits for anything
         noting = asyncio.ensure_future(_note_beginning(live, prepared, model))  # while the endpoint reads
         stream = stream_chat(call.target, payload, params=situation.chat.parameters)
         is_waiting = False

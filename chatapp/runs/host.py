@@ -10,17 +10,22 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
+from django.db import close_old_connections, connection
 
 from chatapp import compacting, events, importing, metrics, passes
 from chatapp.database import patiently
 from chatapp.history import chats, queueing
+from chatapp.history.turns import Turn
 from chatapp.leases import PROCESS
-from chatapp.models import Compaction, Message, Run
+from chatapp.models import Compaction, Run
 from chatapp.runs import generation
-from chatapp.runs.live import LiveRun
+from chatapp.runs.live import LiveRun, Read
 from chatapp.runs.reaper import reap_for_ever
 
 log = logging.getLogger("foldline.runs")
+
+# All threads share one interpreter: a command's answer is rendered while the endpoint reads, not while it is asked.
+SECONDS_TO_GIVE_WAY = 0.025
 
 _loop: asyncio.AbstractEventLoop | None = None
 _live: dict[int, LiveRun] = {}
@@ -43,11 +48,19 @@ def start_up(loop: asyncio.AbstractEventLoop) -> None:
         loop.call_soon_threadsafe(_keep, work)
 
 
-def start(run: Run, *, continued: Message | None = None, insists: bool = False) -> None:
-    """Begin to write, or to go on in a reply that broke off; from a worker thread, after the run's transaction."""
-    owner_id = run.chat.owner_id
-    live = LiveRun(run.pk, run.attempt, run.chat_id, owner_id, run.reply_id, continued=continued, insists=insists)
+def start(turn: Turn, *, insists: bool = False, read: Read | None = None) -> None:
+    """Begin to write, or to go on in a reply that broke off; from a worker thread, after the turn's transaction.
+
+    Returns once the endpoint is asked, or a moment later: whatever the caller does next takes its turns with that.
+    """
+    if turn.run is None:
+        return
+    live = _live_run(turn, turn.run)
+    live.insists, live.begun, live.read = insists, turn, read
     _on_loop(_open, live)
+    if connection.vendor != "sqlite":  # nobody waits for one of the pool meanwhile
+        close_old_connections()
+    live.has_asked.wait(SECONDS_TO_GIVE_WAY)
     events.wake_list(live.owner_id)
 
 
@@ -112,15 +125,21 @@ async def begin_next(chat_id: UUID, *, owes_title: bool = False) -> bool:
     """Send the message whose time has come; False where there is none."""
     with suppress(ObjectDoesNotExist):  # deleted meanwhile
         turn = await patiently(queueing.begin_next, chat_id=chat_id, by=PROCESS)
-        if turn and (run := turn.run):
-            owner_id = turn.chat.owner_id
-            _open(LiveRun(run.pk, run.attempt, run.chat_id, owner_id, run.reply_id, owes_title=owes_title))
-            await events.publish_listed(chat_id, owner_id)
+        if turn and turn.run:
+            live = _live_run(turn, turn.run)
+            live.owes_title = owes_title
+            _open(live)
+            await events.publish_listed(chat_id, live.owner_id)
             return True
     return False
 
 
+def _live_run(turn: Turn, run: Run) -> LiveRun:
+    return LiveRun(run.pk, run.attempt, run.chat_id, turn.chat.owner_id, run.reply_id, turn.continued)
+
+
 def _close(live: LiveRun) -> None:
+    live.has_asked.set()
     _live.pop(live.run_id, None)
     _tasks.pop(live.run_id, None)
 

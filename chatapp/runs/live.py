@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,9 +15,21 @@ from django.utils import timezone
 
 from chatapp import metrics
 from chatapp.events import FIRST_WORD, Framed
+from chatapp.history.turns import Turn
 from chatapp.llm import Gathered, deltas
-from chatapp.models import Message
+from chatapp.models import LanguageModel, Message, SiteSettings
 from chatapp.rendering import StreamedText
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the command that begins a run has read for itself a moment before: the run needn't ask for it again.
+
+    `model` is what the chat's next request goes to.
+    """
+
+    site: SiteSettings
+    model: LanguageModel | None
 
 
 @dataclass(slots=True)
@@ -25,6 +38,7 @@ class LiveRun:
 
     `insists`: a person has asked for it once more, so an endpoint that is left alone is asked all the same.
     `owes_title`: the chat's first exchange has no title yet, as messages that waited went before it.
+    `begun`, `read`: the turn as its command left it, and what it had read; good for the first request, made at once.
     """
 
     run_id: int
@@ -35,6 +49,8 @@ class LiveRun:
     continued: Message | None = None
     owes_title: bool = False
     insists: bool = False
+    begun: Turn | None = None
+    read: Read | None = None
     gathered: Gathered = field(default_factory=Gathered)
     began_at: datetime = field(default_factory=timezone.now)
     # A visible wait before the first token: a code for the template and its end.
@@ -42,6 +58,8 @@ class LiveRun:
     waiting_until: datetime | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    # From then on this run waits for others: for the endpoint, for a compaction, or it has ended.
+    has_asked: threading.Event = field(default_factory=threading.Event)
     clock: Callable[[], float] = time.monotonic
     # From the beginning to the first word or thought.
     first_token_seconds: float | None = None

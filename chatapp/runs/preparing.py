@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from chatapp import compacting
 from chatapp.database import patiently
 from chatapp.history import loading
-from chatapp.models import Compaction
+from chatapp.models import Compaction, Message
 from chatapp.runs.live import LiveRun
 from compaction.budget import Meter
 from compaction.request import RequestMessage, assemble
@@ -35,13 +35,26 @@ async def prepare(live: LiveRun) -> Prepared:
 
 def _read_prepared(live: LiveRun) -> Prepared | None:
     """In one hop to a worker thread: counting a long chat takes time, and the loop writes other replies."""
-    if Compaction.objects.live().filter(chat_id=live.chat_id).exists():
+    situation = _read_already(live)
+    if situation is None and Compaction.objects.live().filter(chat_id=live.chat_id).exists():
         return None
-    situation = loading.load_situation(live.chat_id, before_reply=live.reply_id, to_send=True)
+    situation = situation or loading.load_situation(live.chat_id, before_reply=live.reply_id, to_send=True)
     if live.continued:
         partial = loading.pure_message(live.continued, situation.chat.compacted_through)
         situation = replace(situation, transcript=with_partial(situation.transcript, partial))
     return prepared_of(situation, loading.unread_ids(situation))
+
+
+def _read_already(live: LiveRun) -> loading.Situation | None:
+    """From what the run's own command has read, once; None where all has to be read anew.
+
+    A reply that needn't wait was begun while no compaction was live, behind the chat's lock, and none but the run's own
+    begins until it ends (rules I2, I3).
+    """
+    turn, read, live.begun, live.read = live.begun, live.read, None, None
+    if not (turn and turn.run and read) or turn.run.reply.status != Message.Status.STREAMING:
+        return None
+    return loading.situation_of(turn.chat, read.site, read.model, before=turn.run.reply.position, to_send=True)
 
 
 def prepared_of(situation: loading.Situation, left_out: tuple[int, ...] = ()) -> Prepared:

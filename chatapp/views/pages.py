@@ -88,7 +88,7 @@ def earlier(request: PersonRequest, chat_id: UUID) -> HttpResponse:
 def printed(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     """The whole chat on one page, what is behind the divider too, for paper or a browser's own search (rule K1)."""
     shown = chat_or_404(request, chat_id)
-    return render(request, "chat/printed.html", presenting.read_whole(shown).context())
+    return render(request, "chat/printed.html", presenting.read_whole(shown.pk).context())
 
 
 @login_required

@@ -16,7 +16,6 @@ from chatapp.leases import PROCESS
 from chatapp.models import File, Run
 from chatapp.views.answering import PersonRequest, answer_changes, answer_refusal, chat_or_404, page_context
 from chatapp.views.attaching import known_files
-from chatapp.views.turns import begin_run
 
 
 @login_required
@@ -31,7 +30,7 @@ def send_now(request: PersonRequest, chat_id: UUID, queued_id: int) -> HttpRespo
     if isinstance(begun, Run):
         runs.stop(begun)
     else:
-        begin_run(begun)
+        runs.start(begun)
     return answer_changes(request, chat.pk)
 
 

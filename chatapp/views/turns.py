@@ -61,7 +61,8 @@ class MessageForm(forms.Form):
 @require_POST
 def start(request: PersonRequest) -> HttpResponse:
     """A new chat with its first message."""
-    model = _chosen_model(request) or loading.default_model(SiteSettings.get_solo())
+    site = SiteSettings.get_solo()
+    model = _chosen_model(request) or loading.default_model(site)
     chosen = chosen_files(request, model=model)
     form = MessageForm(request.POST, files=chosen.files)
     settings = settings_of_new_chat(request.POST, model=model)
@@ -86,12 +87,12 @@ def start(request: PersonRequest) -> HttpResponse:
             system_prompt=system_prompt,
             parameters=chats.merged_parameters({}, settings.changed_parameters()),
             policy=settings.cleaned_data["policy"] or Chat.Policy.COMPACT,
-            expires_at=temporary.end_of_new(SiteSettings.get_solo()) if "temporary" in request.POST else None,
+            expires_at=temporary.end_of_new(site) if "temporary" in request.POST else None,
             by=PROCESS,
         )
     except LimitReached as refused:
         return refuse_start(request, refused.code, settings, **refused.facts, **typed)
-    begin_run(turn)
+    runs.start(turn, read=runs.Read(site, model))
     if not request.htmx:
         return redirect(turn.chat)
     return HttpResponse(headers={"HX-Redirect": turn.chat.get_absolute_url(), "HX-Trigger": SENT})
@@ -103,14 +104,16 @@ def start(request: PersonRequest) -> HttpResponse:
 def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     """An ordinary turn; while a reply is being written the message waits for its end."""
     chat = chat_or_404(request, chat_id)
-    chosen = chosen_files(request, model=loading.model_of(chat, SiteSettings.get_solo()))
+    site = SiteSettings.get_solo()
+    model = loading.model_of(chat, site)
+    chosen = chosen_files(request, model=model)
     form = MessageForm(request.POST, files=chosen.files)
     typed: dict[str, Any] = {"draft": request.POST.get("text", ""), "draft_files": chosen.files, "status": 422}
     if chosen.problem:
         return answer_refusal(request, chosen.problem.code, chat=chat, **_facts_of(chosen.problem), **typed)
     if not form.is_valid():
         return answer_refusal(request, form.refusal(), chat=chat, **typed)
-    if not metering.fits_alone(chat, form.cleaned_data["text"], chosen.files):
+    if not metering.fits(chat.system_prompt, loading.limits_of(model, site), form.cleaned_data["text"], chosen.files):
         return answer_refusal(request, "larger_than_window", chat=chat, **typed)
     try:
         turn = queueing.send(
@@ -123,7 +126,7 @@ def send(request: PersonRequest, chat_id: UUID) -> HttpResponse:
     except (LimitReached, NotPossible) as refused:
         return answer_refusal(request, refused.code, chat=chat, **refused.facts, **typed)
     if turn:
-        begin_run(turn)
+        runs.start(turn, read=runs.Read(site, model) if turn.chat.model_id == chat.model_id else None)
     return answer_changes(request, chat.pk, trigger=SENT)
 
 
@@ -180,11 +183,6 @@ def _chosen_model(request: PersonRequest) -> LanguageModel | None:
     return model
 
 
-def begin_run(turn: turns.Turn, *, insists: bool = False) -> None:
-    if turn.run:
-        runs.start(turn.run, continued=turn.continued, insists=insists)
-
-
 def begin_anew(turn: turns.Turn) -> None:
     """Whoever asks once more wants to know whether the endpoint is there again."""
-    begin_run(turn, insists=True)
+    runs.start(turn, insists=True)

@@ -10,14 +10,14 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chatapp.history import editing, forking
+from chatapp import runs
+from chatapp.history import editing, forking, loading, metering
 from chatapp.history.attaching import files_of, kept_files
 from chatapp.history.errors import HistoryError
-from chatapp.history.metering import fits_alone
 from chatapp.leases import PROCESS
-from chatapp.models import Chat, Message
+from chatapp.models import Chat, Message, SiteSettings
 from chatapp.views.answering import PersonRequest, answer_changes, answer_command, answer_refusal, chat_or_404
-from chatapp.views.turns import MessageForm, begin_run
+from chatapp.views.turns import MessageForm
 
 EDITED = '{"foldline:edited": {}}'
 
@@ -36,7 +36,9 @@ def edit_message(request: PersonRequest, chat_id: UUID, message_id: int) -> Http
     form = MessageForm(request.POST, files=files)
     if not form.is_valid():
         return _refuse_edit(request, form.refusal(), chat, message_id, status=422)
-    if not fits_alone(chat, form.cleaned_data["text"], files):
+    site = SiteSettings.get_solo()
+    limits = loading.limits_of(loading.model_of(chat, site), site)
+    if not metering.fits(chat.system_prompt, limits, form.cleaned_data["text"], files):
         return _refuse_edit(request, "larger_than_window", chat, message_id, status=422)
     try:
         _carry_out(request.POST.get("how", ""), chat, message_id, form)
@@ -56,7 +58,7 @@ def _carry_out(how: str, chat: Chat, message_id: int, form: MessageForm) -> None
     if how == "save":
         editing.save_edited(**wording)
     else:
-        begin_run(editing.begin_edited(**wording, by=PROCESS))
+        runs.start(editing.begin_edited(**wording, by=PROCESS))
 
 
 def _refuse_edit(
@@ -81,7 +83,7 @@ def _edit_form(request: PersonRequest, chat: Chat, message_id: int, *, status: i
 @require_POST
 def answer(request: PersonRequest, chat_id: UUID, message_id: int) -> HttpResponse:
     """The first reply to a message that ends the chat without one."""
-    return answer_command(request, chat_id, editing.begin_answer, then=begin_run, message_id=message_id, by=PROCESS)
+    return answer_command(request, chat_id, editing.begin_answer, then=runs.start, message_id=message_id, by=PROCESS)
 
 
 @login_required
