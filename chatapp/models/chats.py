@@ -47,11 +47,12 @@ class ChatQuerySet(models.QuerySet["Chat"]):
         """For a chat's page, in one query: its boundary, whether it is written in, and what else has to be read."""
         of_chat = {"chat_id": OuterRef("pk")}
         compactions = Compaction.objects.filter(**of_chat).order_by("-pk")
-        return self.with_boundary().annotate(
+        annotated = self.annotate(
             is_writing=Exists(Run.objects.live().filter(**of_chat)),
             has_queue=Exists(QueuedMessage.objects.filter(**of_chat)),
             last_compaction=Subquery(compactions.values("status")[:1]),
         )
+        return annotated.with_boundary()
 
     def archived(self) -> ChatQuerySet:
         """Put away by the person: out of the list (not to be taken for archived messages, which a summary covers)."""
