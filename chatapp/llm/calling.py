@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ from chatapp.llm.clients import Connection, ErrorAnswer
 from chatapp.llm.deltas import Event
 from chatapp.llm.errors import EndpointError, EndpointRefused, EndpointUnreachable, NotAStream, StreamBroken
 from chatapp.llm.lines import BYTE_ORDER_MARK
+from chatapp.llm.network import CheckedStream
 from chatapp.llm.reading import ReplyReader, dropped
 from chatapp.llm.refusals import error_in_stream, refusal
 from chatapp.llm.target import Target
@@ -24,6 +26,8 @@ from chatapp.llm.wording import one_line, parsed
 
 # After a finish reason only usage and [DONE] are due, and they come at once or not at all.
 LAST_WORDS_SECONDS = 5
+# A reply that has been coming for so long is read at leisure; a short one isn't worth it.
+HURRIED_SECONDS = 0.5
 DRAIN_SECONDS = 0.2
 LONGEST_OTHER_BODY_BYTES = 65_536
 OTHER_BODY_SECONDS = 5
@@ -39,13 +43,20 @@ NETWORK_ERRORS = (
 )
 
 
-async def read_reply(connection: Connection, target: Target, body: dict[str, Any]) -> AsyncGenerator[Event, None]:
+async def read_reply(
+    connection: Connection, target: Target, body: dict[str, Any], unread_seconds: Callable[[], float] | None = None
+) -> AsyncGenerator[Event, None]:
     """The events of one try; `body` is the request but for `stream`. Raises EndpointError."""
     reader = ReplyReader(target.api_key)
     clock = asyncio.get_running_loop().time
     deadline = clock() + target.first_token_seconds
     broken: EndpointError | None = None
-    async with _opened(connection, target, body, deadline) as response, aclosing(_bytes_of(response)) as chunks:
+    async with (
+        _opened(connection, target, body, deadline) as response,
+        aclosing(_bytes_of(response)) as chunks,
+    ):
+        if unread_seconds:
+            _read_at_leisure(response, reader, unread_seconds)
         try:
             while not reader.is_whole and (chunk := await _next_chunk(chunks, reader, deadline, target.api_key)):
                 if not reader.bytes_read:
@@ -63,6 +74,26 @@ async def read_reply(connection: Connection, target: Target, body: dict[str, Any
         for event in reader.finish(broken):
             yield event
         await _drain(chunks)
+
+
+def _read_at_leisure(response: AsyncAPIResponse[Any], reader: ReplyReader, unread_seconds: Callable[[], float]) -> None:
+    """Lets tokens gather in the socket: to be woken for each costs more than to read it, and nobody sees them so soon.
+
+    Behind a proxy of the environment they are read as they come.
+    """
+    stream = response.http_response.extensions.get("network_stream")
+    if not isinstance(stream, CheckedStream):
+        return
+    clock, began = time.monotonic, 0.0
+
+    def seconds() -> float:
+        nonlocal began
+        if not reader.has_begun or reader.awaits_only_usage or reader.is_whole:
+            return 0
+        began = began or clock()
+        return unread_seconds() if clock() - began > HURRIED_SECONDS else 0
+
+    stream.unread_seconds = seconds
 
 
 def _silence_allowed(reader: ReplyReader, target: Target) -> float:

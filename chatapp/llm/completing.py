@@ -21,6 +21,9 @@ from chatapp.llm.streaming import stream_chat
 from chatapp.llm.target import Target
 from compaction.transcript import Usage
 
+# So many pieces of a text are joined when it is asked for, and no more, however many have come.
+MOST_PIECES = 512
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:
@@ -32,7 +35,10 @@ class Completion:
 
 
 class Gathered:
-    """What a stream has brought so far; `take` each of its events. `is_waiting`: nobody is asked until the next try."""
+    """What a stream has brought so far; `take` each of its events, on one thread. Others may read meanwhile.
+
+    `is_waiting`: nobody is asked until the next try.
+    """
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -59,9 +65,9 @@ class Gathered:
         self.is_waiting = isinstance(event, Waiting)
         match event:
             case TextDelta(text):
-                self._text.append(text)
+                self._text = _with(self._text, text)
             case ReasoningDelta(text):
-                self._reasoning.append(text)
+                self._reasoning = _with(self._reasoning, text)
             case TextWasReasoning():
                 self._reasoning += self._text
                 self._text = []
@@ -71,6 +77,12 @@ class Gathered:
                 self.usage = usage
             case Finished(reason):
                 self.finish_reason = reason
+
+
+def _with(pieces: list[str], piece: str) -> list[str]:
+    """With one more; where there are many, joined in a new list, as other threads may be reading the old one."""
+    pieces.append(piece)
+    return pieces if len(pieces) < MOST_PIECES else ["".join(pieces)]
 
 
 async def complete(

@@ -66,27 +66,33 @@ class CheckedBackend(httpcore2.AnyIOBackend):
                         await stream.aclose()
         if chosen is None:
             raise next(failure for failure in failures if failure)
-        return _Stream(chosen)
+        return CheckedStream(chosen)
 
 
-class _Stream(httpcore2.AsyncNetworkStream):
-    """A connection that is closed when its handshake is given up; httpcore does that after an error alone."""
+class CheckedStream(httpcore2.AsyncNetworkStream):
+    """A connection that is closed when its handshake is given up; httpcore does that after an error alone.
+
+    `unread_seconds`, where it is set, is asked before each read for how long what comes may lie in the socket.
+    """
 
     def __init__(self, stream: httpcore2.AsyncNetworkStream) -> None:
-        self.start_tls = partial(_start_tls, stream)  # type: ignore[method-assign]
-        self.read, self.write, self.aclose = stream.read, stream.write, stream.aclose  # type: ignore[method-assign]
+        self.unread_seconds: Callable[[], float] | None = None
+        self._stream = stream
+        self.write, self.aclose = stream.write, stream.aclose  # type: ignore[method-assign]
         self.get_extra_info = stream.get_extra_info  # type: ignore[method-assign]
 
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 (httpcore's)
+        if self.unread_seconds and (seconds := self.unread_seconds()) > 0:
+            await asyncio.sleep(seconds)
+        return await self._stream.read(max_bytes, timeout)
 
-async def _start_tls(
-    stream: httpcore2.AsyncNetworkStream, *arguments: Any, **options: Any
-) -> httpcore2.AsyncNetworkStream:
-    try:
-        return await stream.start_tls(*arguments, **options)
-    except BaseException:
-        with anyio.CancelScope(shield=True):
-            await stream.aclose()
-        raise
+    async def start_tls(self, *arguments: Any, **options: Any) -> httpcore2.AsyncNetworkStream:
+        try:
+            return CheckedStream(await self._stream.start_tls(*arguments, **options))
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._stream.aclose()
+            raise
 
 
 async def checked_addresses(destinations: Destinations, host: str, port: int, ask: LookUp = look_up) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -23,10 +23,12 @@ async def stream_chat(
     max_tokens: int | None = None,
     temperature: float | None = None,
     patience: Patience = USUAL_PATIENCE,
+    unread_seconds: Callable[[], float] | None = None,
 ) -> AsyncGenerator[Event, None]:
     """The events of one reply; the last is Finished. Raises EndpointError; what was yielded before it is good.
 
     Cancelling the task or closing the generator closes the connection at once, so that the engine stops.
+    `unread_seconds()`: for how long nobody would see what comes; once a reply is under way, it isn't read before.
     Of `params` what options.offered lets through is sent. Wrap in `contextlib.aclosing` where the loop may end early.
     """
     retries = Retries(patience, target.first_token_seconds)
@@ -38,7 +40,7 @@ async def stream_chat(
             )
             has_begun = False
             try:
-                async with aclosing(read_reply(connection, target, body)) as events:
+                async with aclosing(read_reply(connection, target, body, unread_seconds)) as events:
                     async for event in events:
                         has_begun = True
                         yield event

@@ -19,11 +19,19 @@ NOTHING = mark_safe("")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Newly finished blocks, each one element, after the `done_from` that were finished before, and the rest."""
+    """Newly finished blocks, each one element, after the `done_from` that were finished before, and the rest.
+
+    `has_new_tail`: the rest is another than in the frame before.
+    """
 
     done_from: int
     blocks: tuple[SafeString, ...]
     tail: SafeString
+    has_new_tail: bool = True
+
+    @property
+    def has_news(self) -> bool:
+        return self.has_new_tail or bool(self.blocks)
 
 
 class StreamedText:
@@ -43,6 +51,7 @@ class StreamedText:
         self._spent = 0
         self._blocks: list[SafeString] = []
         self._given = 0
+        self._given_tail: SafeString = NOTHING
         self._read_length = 0
         self._tail: SafeString = NOTHING
 
@@ -52,7 +61,8 @@ class StreamedText:
         if len(self._pending) - self._read_length > self._read_length // PATIENCE:
             self._read()
         done_from, self._given = self._given, len(self._blocks)
-        return Frame(done_from, tuple(self._blocks[done_from:]), self._tail)
+        given_tail, self._given_tail = self._given_tail, self._tail
+        return Frame(done_from, tuple(self._blocks[done_from:]), self._tail, given_tail != self._tail)
 
     def snapshot(self) -> Frame:
         """Everything taken so far, for a first paint; what update() gives out next is not touched by it."""

@@ -167,7 +167,9 @@ async def _stream(live: LiveRun, prepared: Prepared, outcome: Outcome) -> None:
         payload = await payload_of(prepared.request)
         asyncio.get_running_loop().call_soon(live.has_asked.set)  # as soon as the call below waits for anything
         noting = asyncio.ensure_future(_note_beginning(live, prepared, model))  # while the endpoint reads
-        stream = stream_chat(call.target, payload, params=situation.chat.parameters)
+        stream = stream_chat(
+            call.target, payload, params=situation.chat.parameters, unread_seconds=live.seconds_to_next_frame
+        )
         is_waiting = False
         try:
             async with aclosing(stream):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,11 +16,10 @@ from chatapp import events
 from chatapp.database import in_database
 from chatapp.history import turns
 from chatapp.history.errors import Fenced
-from chatapp.runs.live import LiveRun
+from chatapp.runs.live import SECONDS_BETWEEN_FRAMES, LiveRun
 
 log = logging.getLogger("foldline.runs")
 
-SECONDS_BETWEEN_FRAMES = 0.1
 SECONDS_BETWEEN_SAVES = 1.0
 # The run was taken over, or its chat was deleted meanwhile: there is nothing left to write to.
 GIVEN_UP = (Fenced, ObjectDoesNotExist)
@@ -41,16 +41,22 @@ async def kept_up(live: LiveRun) -> AsyncIterator[None]:
 
 async def _show(live: LiveRun) -> None:
     """At most ten frames a second, fewer when one is costly to render."""
+    clock = asyncio.get_running_loop().time
     while True:
         await live.changed.wait()
         live.changed.clear()
         if not events.has_listeners(live.chat_id):
+            live.next_frame_at = clock() + SECONDS_BETWEEN_FRAMES
             continue
+        live.next_frame_at = math.inf
         began = time.perf_counter()
         frame = await asyncio.to_thread(live.next_frame)
         cost = time.perf_counter() - began
-        await events.publish(live.chat_id, frame)
-        await asyncio.sleep(max(SECONDS_BETWEEN_FRAMES, 5 * cost))
+        if frame:
+            await events.publish(live.chat_id, frame)
+        pause = max(SECONDS_BETWEEN_FRAMES, 5 * cost)
+        live.next_frame_at = clock() + pause
+        await asyncio.sleep(pause)
 
 
 async def _save(live: LiveRun) -> None:

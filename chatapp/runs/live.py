@@ -20,6 +20,8 @@ from chatapp.llm import Gathered, deltas
 from chatapp.models import LanguageModel, Message, SiteSettings
 from chatapp.rendering import StreamedText
 
+SECONDS_BETWEEN_FRAMES = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
@@ -61,6 +63,8 @@ class LiveRun:
     # From then on this run waits for others: for the endpoint, for a compaction, or it has ended.
     has_asked: threading.Event = field(default_factory=threading.Event)
     clock: Callable[[], float] = time.monotonic
+    # On the event loop's clock; infinite while one is being made.
+    next_frame_at: float = 0
     # From the beginning to the first word or thought.
     first_token_seconds: float | None = None
     # When the first and the last of this run's reasoning came, and its first word of any kind.
@@ -68,6 +72,8 @@ class LiveRun:
     _thought_from: float | None = None
     _thought_until: float = 0
     _wants_whole: bool = False
+    # What the last frame said of a wait and of the time for thoughts.
+    _told: tuple[str, int | None] = ("", None)
     _reply: StreamedText = field(default_factory=StreamedText)
     _thoughts: StreamedText = field(default_factory=StreamedText)
 
@@ -92,7 +98,12 @@ class LiveRun:
     @property
     def has_written(self) -> bool:
         """Whether this run has brought a word that can be read."""
-        return bool(self.gathered.text.strip())
+        text = self.gathered.text
+        return bool(text) and not text.isspace()
+
+    def seconds_to_next_frame(self) -> float:
+        """For so long nobody sees what comes; the text is stored meanwhile, so it isn't told to be long."""
+        return min(SECONDS_BETWEEN_FRAMES, self.next_frame_at - asyncio.get_running_loop().time())
 
     def take(self, event: deltas.Event) -> None:
         """What the stream brought; whoever shows it is woken."""
@@ -133,25 +144,31 @@ class LiveRun:
         self._wants_whole = True
         self.changed.set()
 
-    def next_frame(self) -> Framed:
+    def next_frame(self) -> Framed | None:
         """What is new since the last frame, as HTML; in a worker thread, since Markdown costs milliseconds.
 
-        It is the same for all who listen, in whatever language (presenting/words.py).
+        It is the same for all who listen, in whatever language (presenting/words.py). None where all is as it was:
+        the end of a very long block is shown again only when it has grown by a part of itself.
         """
         whole, self._wants_whole = self._wants_whole, False
         text, reasoning = self.text, self.reasoning
         reply, thoughts = self._reply.update(text), self._thoughts.update(reasoning)
         if whole:
             reply, thoughts = self._reply.snapshot(), self._thoughts.snapshot()
+        waiting = self.waiting or ("" if text or reasoning else FIRST_WORD)
+        thought_seconds = self._thought_seconds() if self.has_written else None
+        told, self._told = self._told, (waiting, thought_seconds)
+        says_more = whole or bool(waiting) or told != self._told
+        if not (says_more or reply.has_news or thoughts.has_news):
+            return None
         context = {
             "message_id": self.reply_id,
             "frame": reply,
             "whole": whole,
-            "reasoning": thoughts if reasoning or whole else None,
-            "thought_seconds": self._thought_seconds() if self.has_written else None,
+            "reasoning": thoughts if whole or (reasoning and (says_more or thoughts.has_news)) else None,
+            "thought_seconds": thought_seconds,
         }
         html = render_to_string("chat/_frame.html", context)
-        waiting = self.waiting or ("" if text or reasoning else FIRST_WORD)
         seconds = ((self.waiting_until or self.began_at) - timezone.now()).total_seconds()
         return Framed(self.reply_id, html, whole, waiting, round(seconds))
 

@@ -89,8 +89,8 @@
     if (whole) foldline.patchChildren(blocks, fresh);
     else if (count < done) return false;
     else blocks.append(...arrived.slice(count - done));
-    // A page that was painted with more than this frame knows of keeps its newer tail.
-    if (done + arrived.length >= blocks.children.length) {
+    // A page that was painted with more than this frame knows of keeps its newer tail, as does one whose tail is the same.
+    if (freshTail && done + arrived.length >= blocks.children.length) {
       foldline.patchChildren(byId(`${prefix}tail-${id}`), freshTail);
     }
     return true;
