@@ -109,7 +109,7 @@ def open_turn(
     was_counted: bool = False,
 ) -> Turn:
     """As begin_turn, of a locked chat in which nothing is written and nothing was sent under that key."""
-    last = chat.messages.on_path().only("position").last()
+    last = chat.messages.on_path().only("chat", "position").last()
     number_change(chat, touched=True, archived_at=None)  # who writes in an archived chat wants it back
     message = store_said(chat, text, parent=last, idempotency_key=idempotency_key, file_ids=file_ids)
     return Turn(chat, message, open_reply(chat, message, by=by, was_counted=was_counted))
