@@ -80,7 +80,7 @@ def test_list_lock_and_divider_read_no_text_of_a_message(folded: Chat) -> None:
     with CaptureQueriesContext(connection) as asked:
         presenting.read_sidebar(folded.owner)
         chat = locking.lock_chat(folded.pk)
-        notable_compaction(chat)
+        notable_compaction(Chat.objects.as_it_stands().get(pk=folded.pk))
         assert chat.compacted_through
         assert chat.compacted_through.position == 3
     assert texts_asked_for(asked) == []
