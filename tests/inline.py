@@ -10,9 +10,9 @@ from uuid import UUID
 import pytest
 
 from chatapp import compacting, events
-from chatapp.compacting import calling, working
+from chatapp.compacting import counting, working
 from chatapp.history import compactions
-from chatapp.llm import Completion
+from chatapp.llm import Completion, Gathered
 from chatapp.models import Compaction
 from compaction.transcript import Usage
 
@@ -30,10 +30,12 @@ class Summariser:
         self.answer: Answer = lambda: written("")
         self.calls = 0
 
-    async def complete(self, *_: Any, **__: Any) -> Completion:
+    async def complete(self, *_: Any, gathered: Gathered, **__: Any) -> Completion:
         self.calls += 1
         await asyncio.sleep(0)
-        return self.answer()
+        completion = self.answer()
+        gathered.usage = completion.usage
+        return completion
 
 
 def work_inline(monkeypatch: pytest.MonkeyPatch) -> Summariser:
@@ -55,7 +57,7 @@ def work_inline(monkeypatch: pytest.MonkeyPatch) -> Summariser:
     summariser = Summariser()
     monkeypatch.setattr("chatapp.database.sync_to_async", inline)
     monkeypatch.setattr(events, "publish", publish)
-    monkeypatch.setattr(calling, "complete", summariser.complete)
+    monkeypatch.setattr(counting, "complete", summariser.complete)
     return summariser
 
 

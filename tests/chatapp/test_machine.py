@@ -44,7 +44,7 @@ from chatapp.history import (
 from chatapp.history.errors import ChatBusy, NotPossible
 from chatapp.llm import errors
 from chatapp.models import Chat, Compaction, LanguageModel, Message, QueuedMessage, Run, SiteSettings
-from chatapp.presenting import pages
+from chatapp.presenting import once, pages
 from chatapp.runs import preparing, reaper
 from chatapp.runs.live import LiveRun
 from compaction.request import as_payload, assemble
@@ -652,6 +652,7 @@ class History(RuleBasedStateMachine):
 def test_a_g_i_j_the_history_holds_over_random_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     History.summariser = work_inline(monkeypatch)
     monkeypatch.setattr(pages, "MESSAGES_ON_A_PAGE", 6)
+    monkeypatch.setattr(once, "SECONDS_KEPT", -1)  # settings of the admin change here within a second
     run_state_machine_as_test(
         History,
         settings=settings(
