@@ -1,6 +1,7 @@
 """What a person reads when the endpoint fails or the live connection is blocked, and the way on."""
 
 import time
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,6 +14,22 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 BLOCK_SOCKET = """window.isBlocked = true;
 window.WebSocket = class extends WebSocket {
     constructor(url) { super(window.isBlocked ? String(url).replace("/ws/", "/blocked/") : url); }
+};"""
+
+CLOSED_AT_ONCE = """window.times = [];
+window.WebSocket = class {
+    static OPEN = 1;
+    readyState = 1;
+    constructor() {
+        window.times.push(Date.now());
+        setTimeout(() => {
+            this.onopen?.();
+            this.readyState = 3;
+            this.onclose?.({ code: 4503 });
+        });
+    }
+    send() {}
+    close() {}
 };"""
 
 
@@ -85,6 +102,24 @@ def test_connection_that_comes_back_takes_the_banner_away(alice: Visit) -> None:
     page.evaluate("window.isBlocked = false")
 
     expect(page.locator("#banner")).to_be_hidden()
+
+
+def test_page_that_is_turned_away_comes_back_ever_later_and_not_with_the_others(alice: Visit) -> None:
+    expected = [400 * 1.7**number for number in range(1, 7)]
+    chat = alice.chat("Hello", "Hello to you.")
+
+    pauses = []
+    for _ in range(2):
+        page = alice.context.new_page()
+        page.clock.install()
+        page.add_init_script(CLOSED_AT_ONCE)
+        page.goto(chat)
+        page.clock.run_for(60_000)
+        pauses.append([later - former for former, later in pairwise(page.evaluate("times"))][:6])
+
+    assert pauses[0] != pauses[1]
+    for each in pauses:
+        assert all(0.5 * wait <= pause <= 1.5 * wait + 10 for pause, wait in zip(each, expected, strict=True)), each
 
 
 def test_signed_out_elsewhere_keeps_the_text_and_says_so(alice: Visit, chat: Page) -> None:
