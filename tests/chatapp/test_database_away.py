@@ -147,7 +147,7 @@ async def test_transaction_of_a_process_that_stood_still_is_ended_and_made_anew(
         with connection.cursor() as cursor:
             cursor.execute("SHOW idle_in_transaction_session_timeout")
             limits.append(cursor.fetchone()[0])
-            cursor.execute("SET idle_in_transaction_session_timeout = '100ms'")
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '100ms'")
         title = Chat.objects.select_for_update().get(pk=chat_id).title
         if len(limits) == 1:
             time.sleep(0.5)
