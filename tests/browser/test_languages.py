@@ -51,8 +51,10 @@ def test_two_tabs_in_two_languages_each_hear_their_own(alice: Visit, script: Scr
     button(french, "Français").click()
     expect(french.locator("html")).to_have_attribute("lang", "fr")
 
-    script.will_hold(CODE).set()
+    gate = script.will_hold(CODE)
     sent(french, "Et maintenant ?")
+    expect(english.locator("#status")).to_have_text("Writing a reply.")
+    gate.set()
 
     expect(english.locator("#status")).to_have_text("The reply is finished.")
     expect(button(last(english), "Regenerate")).to_be_visible()
