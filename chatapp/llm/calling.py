@@ -51,24 +51,20 @@ async def read_reply(
     clock = asyncio.get_running_loop().time
     deadline = clock() + target.first_token_seconds
     broken: EndpointError | None = None
-    async with (
-        _opened(connection, target, body, deadline) as response,
-        aclosing(_bytes_of(response)) as chunks,
-    ):
-        if unread_seconds:
-            _read_at_leisure(response, reader, unread_seconds)
-        try:
-            while not reader.is_whole and (chunk := await _next_chunk(chunks, reader, deadline, target.api_key)):
-                if not reader.bytes_read:
-                    await _check_content(response, chunk, chunks, target.api_key)
-                events_before = reader.events_read
-                for event in reader.feed(chunk):
-                    yield event
-                # A comment is a sign of life of some proxy, not of the model.
-                if reader.has_begun and reader.events_read > events_before:
-                    deadline = clock() + _silence_allowed(reader, target)
-        except EndpointError as error:
-            broken = error
+    async with _opened(connection, target, body, deadline) as response, aclosing(_bytes_of(response)) as chunks:
+        with _read_at_leisure(response, reader, unread_seconds):
+            try:
+                while not reader.is_whole and (chunk := await _next_chunk(chunks, reader, deadline, target.api_key)):
+                    if not reader.bytes_read:
+                        await _check_content(response, chunk, chunks, target.api_key)
+                    events_before = reader.events_read
+                    for event in reader.feed(chunk):
+                        yield event
+                    # A comment is a sign of life of some proxy, not of the model.
+                    if reader.has_begun and reader.events_read > events_before:
+                        deadline = clock() + _silence_allowed(reader, target)
+            except EndpointError as error:
+                broken = error
         if not (broken or reader.bytes_read):
             broken = StreamBroken("empty_reply", _content_type(response, target.api_key))
         for event in reader.finish(broken):
@@ -76,13 +72,17 @@ async def read_reply(
         await _drain(chunks)
 
 
-def _read_at_leisure(response: AsyncAPIResponse[Any], reader: ReplyReader, unread_seconds: Callable[[], float]) -> None:
+@contextmanager
+def _read_at_leisure(
+    response: AsyncAPIResponse[Any], reader: ReplyReader, unread_seconds: Callable[[], float] | None
+) -> Iterator[None]:
     """Lets tokens gather in the socket: to be woken for each costs more than to read it, and nobody sees them so soon.
 
-    Behind a proxy of the environment they are read as they come.
+    For this reply alone, as the connection may be kept. Behind a proxy of the environment they are read as they come.
     """
     stream = response.http_response.extensions.get("network_stream")
-    if not isinstance(stream, CheckedStream):
+    if unread_seconds is None or not isinstance(stream, CheckedStream):
+        yield
         return
     clock, began = time.monotonic, 0.0
 
@@ -94,6 +94,10 @@ def _read_at_leisure(response: AsyncAPIResponse[Any], reader: ReplyReader, unrea
         return unread_seconds() if clock() - began > HURRIED_SECONDS else 0
 
     stream.unread_seconds = seconds
+    try:
+        yield
+    finally:
+        stream.unread_seconds = None
 
 
 def _silence_allowed(reader: ReplyReader, target: Target) -> float:

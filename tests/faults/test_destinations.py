@@ -7,6 +7,7 @@ import socket
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpcore2
@@ -14,11 +15,11 @@ import pytest
 
 from chatapp.destinations import EVERY_PRIVATE, Destinations, Forbidden, look_up
 from chatapp.environment import Environment
-from chatapp.llm import Target, close_clients, network, probe, stream_chat
+from chatapp.llm import Target, calling, close_clients, network, probe, stream_chat
 from chatapp.llm.network import CheckedBackend, DirectTransport, ProxiedTransport, transport_to
 from tests.certificates import server_context, trusting
 from tests.faults.calls import AT_ONCE, HELLO, KEY, call, outcome_of, target_of
-from tests.scripted import ScriptedEndpoint, redirect, reply
+from tests.scripted import ScriptedEndpoint, done, finish, head, pause, redirect, reply, text
 
 USUAL = Destinations(EVERY_PRIVATE)
 
@@ -229,6 +230,31 @@ async def test_of_two_that_open_at_the_same_moment_one_is_closed(monkeypatch: py
     await CheckedBackend(Destinations(), both_addresses).connect_tcp("localhost", 80)
 
     assert [each.is_closed for each in opened].count(False) == 1
+
+
+async def test_connection_is_read_at_leisure_for_as_long_as_the_reply_that_asked_for_it(
+    endpoint: ScriptedEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be kept for the next one, and would hold on to all of a reply that is over."""
+    monkeypatch.setattr(calling, "HURRIED_SECONDS", -1)
+    connect, opened, asked = CheckedBackend.connect_tcp, list[network.CheckedStream](), list[object]()
+
+    async def noted(*arguments: Any, **options: Any) -> Any:
+        opened.append(await connect(*arguments, **options))
+        return opened[-1]
+
+    def at_once() -> float:
+        asked.append(opened[0].unread_seconds)
+        return 0
+
+    monkeypatch.setattr(CheckedBackend, "connect_tcp", noted)
+    endpoint.will([head(), text("One"), pause(0.05), text("Two"), finish(), done()])
+    outcome = await outcome_of(stream_chat(target_of(endpoint), HELLO, patience=AT_ONCE, unread_seconds=at_once))
+
+    assert outcome.text == "OneTwo"
+    assert asked
+    assert asked[0] is not None
+    assert [stream.unread_seconds for stream in opened] == [None]
 
 
 async def test_request_keeps_the_name_that_was_asked_for(endpoint: ScriptedEndpoint) -> None:
