@@ -36,7 +36,7 @@ messages: ## Collect the texts of the interface into locale/, and compile it (do
 	@scripts/environment.sh dev
 	@$(BIN)/python -m scripts.messages
 
-bench: ## Measure, beside other products too (QUICK=1 under five minutes, PEERS=no alone); a table and build/bench/report.html
+bench: ## Measure, beside other products too (QUICK=1 a few minutes, PEERS=no alone); a table and build/bench/report.html
 	@scripts/environment.sh dev
 	@$(BIN)/python -m bench
 
